@@ -1,0 +1,8 @@
+//! What an adapter configuration means: the table of fields, the layers and their merge with the
+//! origin of each value, the typed model, `when`, template evaluation.
+//!
+//! No I/O here: facts about the world (environment, files, programs, repository, time) come in as
+//! a value, [`facts::Facts`], gathered at the edge.
+
+pub mod facts;
+pub mod layer;
