@@ -6,3 +6,4 @@
 
 pub mod facts;
 pub mod layer;
+pub mod schema;
