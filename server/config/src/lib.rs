@@ -4,6 +4,7 @@
 //! No I/O here: facts about the world (environment, files, programs, repository, time) come in as
 //! a value, [`facts::Facts`], gathered at the edge.
 
+pub mod codes;
 pub mod facts;
 pub mod layer;
 pub mod schema;
