@@ -4,6 +4,12 @@
 //! This room knows nothing of adapters. Everything here is pure: it takes text and gives values.
 //! Parsing never fails: it gives a tree and a list of faults.
 
+pub mod path;
+#![cfg_attr(test, allow(clippy::string_slice, reason = "a test may fail by a panic"))]
+
 mod range;
+pub mod template;
+pub mod text;
+pub mod toml;
 
 pub use range::TextRange;
