@@ -315,6 +315,8 @@ pub struct EnumValue {
     pub value: &'static str,
     /// What it does.
     pub doc: Text,
+    /// Values that other programs use for the same thing, for hints.
+    pub also: &'static [&'static str],
 }
 
 /// What a string holds.

@@ -1,6 +1,6 @@
 //! The name somebody most likely meant.
 
-use super::kind::{FieldSpec, TableSpec};
+use super::kind::{EnumValue, FieldSpec, Kind, TableSpec};
 
 /// The candidate that `name` is most likely a misspelling of, or `None` where none is close.
 ///
@@ -46,6 +46,19 @@ impl TableSpec {
         self.fields.iter().find(known).or_else(|| {
             nearest(name, self.fields.iter().map(|field| field.name))
                 .and_then(|near| self.field(near))
+        })
+    }
+}
+
+impl Kind {
+    /// The allowed value a wrong one most likely stands for: by what another program calls it,
+    /// else by spelling.
+    pub fn suggest_value(&self, value: &str) -> Option<&'static EnumValue> {
+        let wanted = fold(value);
+        let known = |one: &&EnumValue| one.also.iter().any(|also| fold(also) == wanted);
+        self.values().find(known).or_else(|| {
+            let near = nearest(value, self.values().map(|one| one.value))?;
+            self.values().find(|one| one.value == near)
         })
     }
 }
@@ -137,6 +150,26 @@ mod tests {
         ] {
             assert_eq!(suggested(&adapter, name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn wrong_values_find_theirs() {
+        let suggested = |path: &[&str], value: &str| {
+            lookup(path)?
+                .kind()
+                .suggest_value(value)
+                .map(|one| one.value)
+        };
+        let driver = ["adapters", "a", "driver"];
+        assert_eq!(suggested(&driver, "stdio"), Some("mcp"));
+        assert_eq!(suggested(&driver, "MCP"), Some("mcp"));
+        assert_eq!(suggested(&driver, "comand"), Some("command"));
+        assert_eq!(suggested(&driver, "grpc"), None);
+        assert_eq!(suggested(&["adapters", "a", "expose"], "al"), None);
+        assert_eq!(
+            suggested(&["adapters", "a", "on", "event"], "snyc"),
+            Some("sync")
+        );
     }
 
     #[test]

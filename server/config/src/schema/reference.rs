@@ -158,14 +158,10 @@ fn ops() -> String {
     out.push_str("## The well-known ops\n\n");
     for op in OPS {
         let answer = match op.answer {
-            Answer::Hits => "hits",
-            Answer::Text => "text",
+            Answer::Hits => "a list of hits",
+            Answer::Text => "one text",
         };
-        let _ = writeln!(
-            out,
-            "### `{}`\n\n{} Its answer is {answer}.\n",
-            op.name, op.doc
-        );
+        let _ = writeln!(out, "### `{}`\n\n{} Answer: {answer}.\n", op.name, op.doc);
         if op.name == "store" {
             out.push_str("Inputs: the payload of the event, see [events](on.md).\n\n");
         } else if op.inputs.is_empty() {

@@ -8,15 +8,32 @@ use crate::schema::kind::{
 
 /// The drivers, as values of `driver`.
 pub static DRIVERS: &[EnumValue] = &[
-    value(
-        "mcp",
-        "An MCP server: `command` starts it as a child, `url` reaches it over streamable HTTP.",
-    ),
-    value("http", "HTTP requests below `base_url`."),
-    value(
-        "command",
-        "A program started once per call, without a shell.",
-    ),
+    EnumValue {
+        also: &[
+            "stdio",
+            "sse",
+            "streamable-http",
+            "streamable_http",
+            "streamableHttp",
+            "remote",
+            "local",
+        ],
+        ..value(
+            "mcp",
+            "An MCP server: `command` starts it as a child, `url` reaches it over streamable HTTP.",
+        )
+    },
+    EnumValue {
+        also: &["https", "rest", "api", "web"],
+        ..value("http", "HTTP requests below `base_url`.")
+    },
+    EnumValue {
+        also: &["shell", "exec", "process", "program", "cli", "cmd"],
+        ..value(
+            "command",
+            "A program started once per call, without a shell.",
+        )
+    },
 ];
 
 static VARS: OpenKeys = OpenKeys {

@@ -33,6 +33,7 @@ const fn value(value: &'static str, doc: &'static str) -> EnumValue {
     EnumValue {
         value,
         doc: Text::en(doc),
+        also: &[],
     }
 }
 

@@ -252,7 +252,7 @@ pub static OP: TableSpec = TableSpec {
                 non_empty: true,
             },
             example: "command = [\"rg\", \"--json\", \"--\", \"{{query}}\"]",
-            also: &["cmd", "args", "argv", "program", "exec"],
+            also: &["cmd", "argv", "program", "exec"],
             ..FieldSpec::BASE
         },
         FieldSpec {
