@@ -6,6 +6,7 @@ use kontext_config::codes::{Code, Setting};
 use kontext_config::schema::{
     self, FieldSpec, Kind, Members, OPS, OpenKeys, ROOTS, Shape, StringKind, TableSpec, json_schema,
 };
+use kontext_syntax::toml::{Document, FaultKind, Units};
 use serde_json::{Value, json};
 
 /// Every table that can be reached from the top, once.
@@ -385,5 +386,34 @@ fn examples_of_codes_are_toml_unless_that_is_the_point() {
                 | Code::JsonPasted
         );
         assert_eq!(toml(spec.bad).is_err(), broken, "{code}");
+    }
+}
+
+/// The kinds of faults the parser finds in a text.
+fn faults(text: &str) -> Vec<FaultKind> {
+    let document = Document::parse(text);
+    let units = Units::of(&document, &["adapters"], None);
+    document
+        .faults()
+        .chain(units.iter().flat_map(|unit| &unit.faults))
+        .map(|fault| fault.kind)
+        .collect()
+}
+
+#[test]
+fn examples_of_syntax_codes_show_one_fault_and_the_others_none() {
+    for code in Code::ALL {
+        let wanted = match code {
+            Code::TomlSyntax => vec![FaultKind::Syntax],
+            Code::InvalidEscape => vec![FaultKind::InvalidEscape],
+            Code::BomInside => vec![FaultKind::BomInside],
+            Code::DuplicateKey => vec![FaultKind::DuplicateKey],
+            Code::TableConflict => vec![FaultKind::TableConflict],
+            Code::TooDeep => vec![FaultKind::TooDeep],
+            Code::JsonPasted => vec![FaultKind::Json],
+            _ => vec![],
+        };
+        assert_eq!(faults(code.spec().bad), wanted, "{code}");
+        assert_eq!(faults(code.spec().good), vec![], "{code}");
     }
 }
