@@ -93,7 +93,7 @@ pub static ROOTS: &[RootSpec] = &[
         doc: Text::en("What `[project]` says."),
         members: Members::Fixed(&[input(
             "name",
-            "`project.name`, else the repository's name.",
+            "The name `[project]` gives; null without one.",
             "Shop",
         )]),
     },

@@ -42,7 +42,7 @@ static PROJECT: TableSpec = TableSpec {
     fields: &[FieldSpec {
         name: "name",
         doc: Text::en(
-            "The project's name, `{{project.name}}` in templates. In the shared layer it takes effect once that layer is trusted. Without it, the repository's name.",
+            "The project's name, `{{project.name}}` in templates. In the shared layer it takes effect once that layer is trusted.",
         ),
         kind: plain(),
         example: "name = \"Shop\"",
