@@ -1,1 +1,12 @@
-//! placeholder
+//! What an editor asks, one file a feature, each a pure function of a [`Snapshot`] and a place.
+//!
+//! This room speaks byte ranges and its own types. It does no I/O and knows neither LSP nor the
+//! clock; `ls` translates for editors and `mcp` reads the same answers for agents.
+
+pub mod diagnostics;
+mod finding;
+mod foreign;
+mod snapshot;
+
+pub use finding::{Diagnostic, Finding, Fix, Place, Related};
+pub use snapshot::{File, FileId, Role, Snapshot, Workspace};
