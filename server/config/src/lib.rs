@@ -5,6 +5,8 @@
 //! a value, [`facts::Facts`], gathered at the edge.
 
 pub mod codes;
+pub mod eval;
 pub mod facts;
 pub mod layer;
 pub mod schema;
+pub mod select;
