@@ -1,0 +1,388 @@
+//! The transport between a raw byte stream and rmcp's service loop.
+//!
+//! rmcp's own transport drops what it cannot parse, answers a misshapen request under id null and
+//! ends the session over a notification that comes too early. Here every line is judged first:
+//! what is no message, or comes at the wrong time, is answered at once and costs nothing else,
+//! and rmcp sees only what it can serve. Because the guard alone decides about the order of the
+//! lifecycle, rmcp runs without its own handshake phase (`serve_directly`); `initialize` and
+//! `server/discover` reach the server like any other request.
+//!
+//! Invariants:
+//!
+//! - every request with a usable id is answered exactly once, unless it is cancelled;
+//! - while `initialize` is being answered nothing behind it is read, so a client may send its
+//!   next messages without waiting;
+//! - one writer task owns the output: a line is written whole or, at the end, not at all.
+
+use std::collections::{HashSet, VecDeque};
+use std::future::Future;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, ClientJsonRpcMessage, ClientNotification, ClientRequest,
+    InitializeRequestParams, JsonRpcMessage, NumberOrString, ReadResourceRequestParams,
+    ServerJsonRpcMessage, SubscribeRequestParams, SubscriptionsListenRequestParams,
+};
+use rmcp::service::{RoleServer, serve_directly};
+use rmcp::transport::Transport;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::jsonrpc::{self, Message};
+use crate::lifecycle::{Admission, Lifecycle};
+use crate::lines::{Line, Lines, MAX_LINE};
+use crate::server::KontextServer;
+
+/// How long the last answers may take to leave once the session is over.
+const LAST_WRITES: Duration = Duration::from_secs(2);
+
+/// Serves one connection until the client closes it.
+///
+/// `reader` and `writer` carry one JSON-RPC message a line. Returns once the client's side has
+/// ended and what was being answered has been written. Dropping the future ends the session.
+pub async fn serve<R, W>(reader: R, writer: W, server: KontextServer)
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let guard = Guard::new(reader, writer);
+    let running = serve_directly::<RoleServer, _, _, _, _>(server, guard, None);
+    if let Err(error) = running.waiting().await {
+        tracing::error!(%error, "the service loop failed");
+    }
+}
+
+/// What the reading and the writing half share.
+struct Shared {
+    state: Mutex<State>,
+    /// True while `initialize` is being answered.
+    initializing: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    lifecycle: Lifecycle,
+    initialize: Option<NumberOrString>,
+    in_flight: HashSet<NumberOrString>,
+    /// Those of `in_flight` that stay open until they are cancelled.
+    listening: HashSet<NumberOrString>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing under the lock can panic half way, so a poisoned value is a whole one.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the answer to `id` leaves now. Before it does, so that a client which uses the
+    /// id again on receiving it is not refused.
+    fn leaves(&self, id: &NumberOrString) {
+        let mut state = self.state();
+        state.in_flight.remove(id);
+        state.listening.remove(id);
+    }
+
+    /// Notes that the answer to `id` has left; `well` is false for an error.
+    fn answered(&self, id: &NumberOrString, well: bool) {
+        let mut state = self.state();
+        if state.initialize.as_ref() == Some(id) {
+            state.initialize = None;
+            state.lifecycle.initialize_answered(well);
+            drop(state);
+            self.initializing.send_replace(false);
+        }
+    }
+}
+
+/// The transport. See the module's documentation.
+struct Guard<R> {
+    lines: Lines<R>,
+    shared: Arc<Shared>,
+    initializing: watch::Receiver<bool>,
+    out: Option<mpsc::Sender<String>>,
+    writer: Option<JoinHandle<()>>,
+    /// An error answer that has not found room in `out` yet. Kept here because `receive` is
+    /// dropped whenever rmcp has something else to do.
+    owed: Option<String>,
+    /// Made by the guard, to be handed on before anything else is read.
+    made: VecDeque<ClientJsonRpcMessage>,
+    ended: bool,
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
+    fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, writer: W) -> Self {
+        let (initializing, initializing_seen) = watch::channel(false);
+        let (out, queue) = mpsc::channel(64);
+        Self {
+            lines: Lines::new(reader, MAX_LINE),
+            shared: Arc::new(Shared {
+                state: Mutex::default(),
+                initializing,
+            }),
+            initializing: initializing_seen,
+            out: Some(out),
+            writer: Some(tokio::spawn(write_lines(writer, queue))),
+            owed: None,
+            made: VecDeque::new(),
+            ended: false,
+        }
+    }
+
+    /// What is to be handed on of one line; what is to be answered goes into `owed`.
+    fn take(&mut self, line: &[u8]) -> Option<ClientJsonRpcMessage> {
+        let message = match jsonrpc::parse(line) {
+            Ok(message) => message,
+            Err(fault) => {
+                self.owed = fault.answer;
+                return None;
+            }
+        };
+        let mut state = self.shared.state();
+        let typed = match decode(&message) {
+            Ok(typed) => typed,
+            Err(refusal) => {
+                self.owed = refusal;
+                return None;
+            }
+        };
+        if let JsonRpcMessage::Request(request) = &typed
+            && state.in_flight.contains(&request.id)
+        {
+            self.owed = refuse(
+                &message,
+                jsonrpc::INVALID_REQUEST,
+                "a request with this id is still being answered",
+            );
+            return None;
+        }
+        match state.lifecycle.admit(&message) {
+            Admission::Ignore => return None,
+            Admission::Refuse(words) => {
+                self.owed = refuse(&message, jsonrpc::INVALID_REQUEST, &words);
+                return None;
+            }
+            Admission::Pass => {}
+            Admission::PassAlone => {
+                if let JsonRpcMessage::Request(request) = &typed {
+                    state.initialize = Some(request.id.clone());
+                    self.shared.initializing.send_replace(true);
+                }
+            }
+        }
+        match &typed {
+            JsonRpcMessage::Request(request) => {
+                if matches!(
+                    request.request,
+                    ClientRequest::SubscriptionsListenRequest(_)
+                ) {
+                    state.listening.insert(request.id.clone());
+                }
+                state.in_flight.insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    // The handshake is not to be cancelled (2025-11-25, cancellation).
+                    if state.initialize.as_ref() == Some(id) {
+                        return None;
+                    }
+                    state.in_flight.remove(id);
+                    state.listening.remove(id);
+                }
+            }
+            _ => {}
+        }
+        Some(typed)
+    }
+
+    /// The client has gone: what waits for a cancellation gets it now, else rmcp would keep the
+    /// connection for seconds.
+    fn end(&mut self) {
+        self.ended = true;
+        let listening = std::mem::take(&mut self.shared.state().listening);
+        for id in listening {
+            let cancelled = json!({
+                "jsonrpc": "2.0",
+                "method": "notifications/cancelled",
+                "params": {"requestId": id.into_json_value(), "reason": "the client closed the connection"},
+            });
+            if let Ok(message) = serde_json::from_value(cancelled) {
+                self.made.push_back(message);
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Guard<R> {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let shared = self.shared.clone();
+        let out = self.out.clone();
+        async move {
+            let line = serde_json::to_string(&item).map_err(io::Error::other)?;
+            let answer = match &item {
+                JsonRpcMessage::Response(response) => Some((response.id.clone(), true)),
+                JsonRpcMessage::Error(error) => error.id.clone().map(|id| (id, false)),
+                _ => None,
+            };
+            if let Some((id, _)) = &answer {
+                shared.leaves(id);
+            }
+            let sent = match out {
+                Some(out) => out.send(line).await.map_err(|_| closed()),
+                None => Err(closed()),
+            };
+            // Only now may what follows an `initialize` be read: its answer stands first.
+            if let Some((id, well)) = &answer {
+                shared.answered(id, *well);
+            }
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if self.owed.is_some() {
+                let permit = self.out.as_ref()?.reserve().await.ok()?;
+                if let Some(line) = self.owed.take() {
+                    permit.send(line);
+                }
+            }
+            if let Some(message) = self.made.pop_front() {
+                return Some(message);
+            }
+            if self.ended {
+                return None;
+            }
+            // The sender lives in `shared`, so this cannot fail.
+            let _ = self.initializing.wait_for(|running| !running).await;
+            match self.lines.next().await {
+                Line::Bytes(line) => {
+                    if let Some(message) = self.take(&line) {
+                        return Some(message);
+                    }
+                }
+                Line::TooLong => self.owed = Some(jsonrpc::too_long_line(MAX_LINE)),
+                Line::End => self.end(),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.out = None;
+        if let Some(writer) = self.writer.take() {
+            let stop = writer.abort_handle();
+            // A client that does not read must not keep its connection for ever.
+            if tokio::time::timeout(LAST_WRITES, writer).await.is_err() {
+                stop.abort();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R> Drop for Guard<R> {
+    fn drop(&mut self) {
+        if let Some(writer) = &self.writer {
+            writer.abort();
+        }
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(io::ErrorKind::NotConnected, "the connection is closed")
+}
+
+async fn write_lines<W: AsyncWrite + Unpin>(mut writer: W, mut queue: mpsc::Receiver<String>) {
+    while let Some(mut line) = queue.recv().await {
+        line.push('\n');
+        let written = async {
+            writer.write_all(line.as_bytes()).await?;
+            writer.flush().await
+        };
+        if let Err(error) = written.await {
+            tracing::debug!(%error, "the client cannot be written to");
+            return;
+        }
+    }
+    let _ = writer.shutdown().await;
+}
+
+fn refuse(message: &Message, code: i64, words: &str) -> Option<String> {
+    match message {
+        Message::Request { id, .. } => Some(jsonrpc::error_line(id, code, words)),
+        Message::Notification { .. } | Message::Response { .. } => None,
+    }
+}
+
+/// The message as rmcp types it.
+///
+/// It goes through a JSON value because rmcp's types buffer untagged, which reads numbers wrongly
+/// straight from text when serde_json keeps their digits (`arbitrary_precision`).
+///
+/// # Errors
+///
+/// The line to answer, `None` where nothing may be answered.
+fn decode(message: &Message) -> Result<ClientJsonRpcMessage, Option<String>> {
+    let typed = serde_json::from_value::<ClientJsonRpcMessage>(message.clone().into_value());
+    let typed = match typed {
+        Ok(typed) => typed,
+        Err(error) => {
+            return Err(refuse(
+                message,
+                jsonrpc::INVALID_PARAMS,
+                &format!("the parameters do not fit the method: {error}"),
+            ));
+        }
+    };
+    // rmcp takes a known method with parameters of the wrong shape for an unknown method.
+    if let (JsonRpcMessage::Request(request), Message::Request { method, .. }) = (&typed, message)
+        && matches!(request.request, ClientRequest::CustomRequest(_))
+        && let Some(reason) = misfit(method, message)
+    {
+        return Err(refuse(
+            message,
+            jsonrpc::INVALID_PARAMS,
+            &format!("the parameters of `{method}` do not fit: {reason}"),
+        ));
+    }
+    Ok(typed)
+}
+
+/// Why the parameters of a method that is known do not fit it.
+fn misfit(method: &str, message: &Message) -> Option<String> {
+    fn reason<T: DeserializeOwned>(params: Value) -> String {
+        match serde_json::from_value::<T>(params) {
+            Ok(_) => "unexpected shape".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+    let params = Value::Object(message.params().cloned().unwrap_or_default());
+    Some(match method {
+        "initialize" => reason::<InitializeRequestParams>(params),
+        "tools/call" => reason::<CallToolRequestParams>(params),
+        "resources/read" => reason::<ReadResourceRequestParams>(params),
+        "resources/subscribe" | "resources/unsubscribe" => reason::<SubscribeRequestParams>(params),
+        "subscriptions/listen" => reason::<SubscriptionsListenRequestParams>(params),
+        "ping"
+        | "tools/list"
+        | "resources/list"
+        | "resources/templates/list"
+        | "server/discover" => "unexpected shape".to_owned(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests;
