@@ -1,1 +1,7 @@
-fn main() {}
+//! The `kontext-ls` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kontext_ls::cli::main()
+}

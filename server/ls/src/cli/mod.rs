@@ -1,0 +1,145 @@
+//! The command line: one file a command.
+//!
+//! Each command has its arguments (`Args`) and a `run` that returns the exit code or a
+//! [`Failure`]. Exit codes: 0 all is well, 1 the command found something (errors in a
+//! configuration, files not formatted), 2 the command could not do its work.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub mod adapters;
+pub mod check;
+pub mod fmt_files;
+pub mod lsp;
+pub mod mcp;
+pub mod schema;
+pub mod tour;
+
+mod output;
+
+pub use output::{Shell, TextFormat};
+
+/// Context adapters for agents: a language server for their configuration, and the same to an
+/// agent over MCP.
+///
+/// Without a command it is the language server, as editors start it.
+#[derive(Debug, Parser)]
+#[command(name = "kontext-ls", version, args_conflicts_with_subcommands = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    lsp: lsp::Args,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Language server on stdio (or a port, or a pipe), with the MCP endpoint beside it
+    Lsp(lsp::Args),
+    /// MCP on stdio for an agent: joins the workspace's language server, else reads the disk
+    Mcp(mcp::Args),
+    /// Print the diagnostics of configuration files
+    Check(check::Args),
+    /// What the adapters of a directory are and why they are active or not
+    Adapters(adapters::Args),
+    /// Print the JSON Schema of the configuration
+    Schema(schema::Args),
+    /// Format configuration files
+    Fmt(fmt_files::Args),
+    /// Show what the program does, played on a sample workspace
+    Tour(tour::Args),
+}
+
+/// Why a command could not do its work. Printed on standard error; exit code 2.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command is not part of this build yet.
+    #[error("`{0}` is not built into this version")]
+    NotBuilt(&'static str),
+    /// Reading or writing went wrong.
+    #[error("{what}: {error}")]
+    Io {
+        /// What was being read, written or reached.
+        what: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// Anything else, as a sentence for the user.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Failure {
+    /// A failure of the system on `what`.
+    pub fn io(what: impl fmt::Display, error: std::io::Error) -> Self {
+        Failure::Io {
+            what: what.to_string(),
+            error,
+        }
+    }
+}
+
+/// The exit code of a command that did its work: 0 or 1.
+pub type Outcome = Result<u8, Failure>;
+
+/// Runs the program on the arguments of the process.
+pub fn main() -> ExitCode {
+    let shell = Shell::new();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // `--help` and `--version` come here too, for standard output and with code 0.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let outcome = match cli.command {
+        None => lsp::run(&cli.lsp),
+        Some(Command::Lsp(args)) => lsp::run(&args),
+        Some(Command::Mcp(args)) => mcp::run(&args),
+        Some(Command::Check(args)) => check::run(&args, &shell),
+        Some(Command::Adapters(args)) => adapters::run(&args, &shell),
+        Some(Command::Schema(args)) => schema::run(&args, &shell),
+        Some(Command::Fmt(args)) => fmt_files::run(&args, &shell),
+        Some(Command::Tour(args)) => tour::run(&args, &shell),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            shell.error(&failure);
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_command_is_the_language_server() {
+        for args in [
+            vec!["kontext-ls"],
+            vec!["kontext-ls", "--stdio"],
+            vec!["kontext-ls", "--port", "7"],
+            vec!["kontext-ls", "--socket=7"],
+            vec!["kontext-ls", "--pipe=p", "--clientProcessId=12"],
+        ] {
+            assert!(
+                Cli::try_parse_from(&args).unwrap().command.is_none(),
+                "{args:?}"
+            );
+        }
+        let both = ["kontext-ls", "--port", "7", "--pipe", "p"];
+        assert!(Cli::try_parse_from(both).is_err());
+    }
+}
