@@ -36,8 +36,11 @@ pub struct Tool {
     /// The schema of its structured result, a JSON object.
     pub output: fn() -> Value,
     /// Answers a call whose arguments fit the input schema.
-    pub run: fn(&dyn Answers, &Map<String, Value>) -> Result<Reply, AnswerError>,
+    pub run: Run,
 }
+
+/// Answers a call from a snapshot and the arguments.
+pub type Run = fn(&dyn Answers, &Map<String, Value>) -> Result<Reply, AnswerError>;
 
 /// What a tool answers: the same twice.
 #[derive(Debug, Clone, PartialEq)]
