@@ -2,6 +2,21 @@
 //!
 //! One file a subject; a new one is named here.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+#![allow(unreachable_pub, reason = "the harness is written like a library")]
+
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "it offers more than the tests of today use"
+)]
 mod harness;
 
 mod binary;

@@ -22,12 +22,6 @@
 //! * A child gets a clean environment: `PATH`, and `HOME`, `XDG_*`, `KONTEXT_CONFIG_DIR` inside
 //!   the fixture. [`Fixture::env`] adds to it.
 
-// Each test file uses a part of it.
-#![allow(
-    dead_code,
-    reason = "a harness offers more than the tests of today use"
-)]
-
 mod client;
 mod fixture;
 mod mcp;

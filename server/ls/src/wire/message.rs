@@ -16,50 +16,65 @@ pub(super) enum Incoming {
     Answer(Response),
 }
 
+/// Why a body is no message: parse error (-32700) for what is no JSON, invalid request (-32600)
+/// for other JSON. The id is that of the request where one can be seen, else null.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    id: Id,
+    code: ErrorCode,
+    /// What is wrong, for the client and the log.
+    pub(super) message: String,
+}
+
+impl Refusal {
+    fn invalid(id: Id, why: &str) -> Self {
+        let message = format!("Invalid request: {why}");
+        Refusal {
+            id,
+            code: ErrorCode::InvalidRequest,
+            message,
+        }
+    }
+
+    /// The reply to send.
+    pub(super) fn into_reply(self) -> Response {
+        failure(self.id, self.code, self.message)
+    }
+}
+
 /// Reads one body.
 ///
 /// # Errors
-/// The reply to send: parse error (-32700) for what is no JSON, invalid request (-32600) for JSON
-/// that is no message. Its id is that of the request where one can be seen.
-pub(super) fn parse(body: &[u8]) -> Result<Incoming, Response> {
-    let value: Value = serde_json::from_slice(body).map_err(|error| {
-        failure(
-            Id::Null,
-            ErrorCode::ParseError,
-            format!("Parse error: {error}"),
-        )
+/// Says what to reply to a body that is no message.
+pub(super) fn parse(body: &[u8]) -> Result<Incoming, Refusal> {
+    let value: Value = serde_json::from_slice(body).map_err(|error| Refusal {
+        id: Id::Null,
+        code: ErrorCode::ParseError,
+        message: format!("Parse error: {error}"),
     })?;
     let Value::Object(mut object) = value else {
-        let what = if value.is_array() {
+        let why = if value.is_array() {
             "batches are not part of LSP"
         } else {
             "not an object"
         };
-        return Err(failure(
-            Id::Null,
-            ErrorCode::InvalidRequest,
-            format!("Invalid request: {what}"),
-        ));
+        return Err(Refusal::invalid(Id::Null, why));
     };
-    let id = match object.remove("id") {
-        None => None,
-        Some(value) => Some(id(value).ok_or_else(|| {
-            let message = "Invalid request: the id must be an integer or a string".to_owned();
-            failure(Id::Null, ErrorCode::InvalidRequest, message)
-        })?),
-    };
+    let id =
+        match object.remove("id") {
+            None => None,
+            Some(value) => Some(id(value).ok_or_else(|| {
+                Refusal::invalid(Id::Null, "the id must be an integer or a string")
+            })?),
+        };
     match object.remove("method") {
         Some(Value::String(method)) => Ok(Incoming::Call(call(method, id, object))),
         None if object.contains_key("result") || object.contains_key("error") => {
             Ok(Incoming::Answer(answer(id.unwrap_or(Id::Null), object)))
         }
         _ => {
-            let message = "Invalid request: neither method nor result nor error".to_owned();
-            Err(failure(
-                id.unwrap_or(Id::Null),
-                ErrorCode::InvalidRequest,
-                message,
-            ))
+            let why = "neither method nor result nor error";
+            Err(Refusal::invalid(id.unwrap_or(Id::Null), why))
         }
     }
 }
@@ -141,7 +156,12 @@ mod tests {
             Ok(Incoming::Answer(response)) => {
                 format!("answer {}", serde_json::to_string(&response).unwrap())
             }
-            Err(reply) => format!("refused {}", serde_json::to_string(&reply).unwrap()),
+            Err(refusal) => {
+                format!(
+                    "refused {}",
+                    serde_json::to_string(&refusal.into_reply()).unwrap()
+                )
+            }
         }
     }
 

@@ -204,8 +204,8 @@ where
                 Ok(Incoming::Call(request)) => self.call(request).await,
                 Ok(Incoming::Answer(response)) => self.answer(response),
                 Err(refusal) => {
-                    tracing::warn!("bad input: {:?}", refusal.error().map(|e| &e.message));
-                    self.reply(refusal).await;
+                    tracing::warn!("bad input: {}", refusal.message);
+                    self.reply(refusal.into_reply()).await;
                 }
             }
         }
