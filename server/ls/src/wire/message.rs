@@ -1,8 +1,8 @@
 //! From the body of a frame to a message, and the tolerances towards real clients.
 //!
-//! The body is parsed once into a JSON value and taken apart by hand. tower-lsp's own untagged
-//! decoding buffers the whole message a second time, and its ids cannot be read where
-//! `serde_json` keeps numbers in arbitrary precision.
+//! The body is parsed once into a JSON value and taken apart by hand: tower-lsp's own untagged
+//! decoding buffers the whole message a second time, and says no more than "no variant matched"
+//! about what is wrong with it.
 
 use serde_json::{Map, Value};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
