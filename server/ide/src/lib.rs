@@ -6,6 +6,7 @@
 pub mod diagnostics;
 mod finding;
 mod foreign;
+pub mod locate;
 mod snapshot;
 
 pub use finding::{Diagnostic, Finding, Fix, Place, Related};
