@@ -13,7 +13,7 @@ mod fields;
 mod layers;
 mod remove;
 mod shape;
-mod strings;
+pub(crate) mod strings;
 mod syntax;
 mod tools;
 
