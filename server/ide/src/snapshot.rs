@@ -49,6 +49,8 @@ pub struct File {
     pub fault: Option<Arc<str>>,
     /// The layers it is. Empty for a document that is checked alone.
     pub roles: Vec<Role>,
+    /// The workspace of each role, as it was when this version of the file was made.
+    pub judged: Vec<Arc<Workspace>>,
     /// Outcomes of an earlier version, to check from; one for each role, or one for none.
     pub before: Vec<Arc<Checked>>,
     /// Outcomes of this version, once somebody asked.
@@ -180,15 +182,10 @@ impl Snapshot {
             if file.roles.is_empty() {
                 return vec![check(None, &*self.severities, file.before.first())];
             }
-            let roles = file.roles.iter().enumerate();
+            let roles = file.roles.iter().zip(&file.judged).enumerate();
             roles
-                .filter_map(|(i, role)| {
-                    let workspace = self.workspaces.get(role.workspace)?;
-                    Some(check(
-                        Some((role.layer, &*workspace.stack)),
-                        &workspace.severities,
-                        file.before.get(i),
-                    ))
+                .map(|(i, (role, workspace))| {
+                    check(Some((role.layer, &*workspace.stack)), &workspace.severities, file.before.get(i))
                 })
                 .collect()
         })

@@ -7,5 +7,7 @@ pub mod bridge;
 pub mod cli;
 pub mod endpoint;
 pub mod log;
+pub mod server;
 pub mod wire;
+pub mod workspace;
 pub mod world;
