@@ -164,15 +164,14 @@ impl<'r, 'm, 'a> Reader<'r, 'm, 'a> {
         if let (Some(field), Some(node), false) =
             (self.spec.field(name), value.node(), value.is_missing())
         {
-            let message = match (&field.kind, &node.kind) {
-                (Kind::Array { .. }, NodeKind::Array(_)) => {
+            let takes_arrays = |kind: &Kind| matches!(kind, Kind::Array { .. });
+            let kinds = field.kind.alternatives();
+            let message = match &node.kind {
+                // It is the elements that are wrong.
+                NodeKind::Array(_) if kinds.iter().any(takes_arrays) => {
                     format!("`{name}` has to be {}", field.kind)
                 }
-                _ => format!(
-                    "`{name}` has to be {}, not {}",
-                    field.kind,
-                    node.kind.name()
-                ),
+                other => format!("`{name}` has to be {}, not {}", field.kind, other.name()),
             };
             self.problem(name, message);
         }
