@@ -4,10 +4,12 @@
 //! clock; `ls` translates for editors and `mcp` reads the same answers for agents.
 
 pub mod diagnostics;
+pub mod format;
 mod finding;
 mod foreign;
 pub mod locate;
 mod snapshot;
+pub mod symbols;
 
 pub use finding::{Diagnostic, Finding, Fix, Place, Related};
 pub use snapshot::{File, FileId, Role, Snapshot, Workspace};
