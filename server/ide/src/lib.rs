@@ -3,6 +3,7 @@
 //! This room speaks byte ranges and its own types. It does no I/O and knows neither LSP nor the
 //! clock; `ls` translates for editors and `mcp` reads the same answers for agents.
 
+pub mod completion;
 pub mod diagnostics;
 pub mod format;
 mod finding;

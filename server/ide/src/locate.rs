@@ -16,6 +16,7 @@ use kontext_config::source::Source;
 use kontext_syntax::TextRange;
 use kontext_syntax::toml::{Entry, Key, Value};
 
+use kontext_syntax::toml::Node;
 pub use string::StringAt;
 
 /// What stands at a place. All ranges are absolute bytes of the text, on character borders.
@@ -50,6 +51,8 @@ pub struct HeaderAt<'a> {
     pub range: TextRange,
     /// How many closing brackets it has.
     pub closing: u32,
+    /// The other names that this file has below the parts before the place.
+    pub given: Vec<&'a str>,
 }
 
 /// A place in a key.
@@ -97,6 +100,12 @@ pub struct ValueAt<'a> {
 /// What stands at `offset` (bytes; clamped to the text and moved back to a character border).
 pub fn locate(source: &Source, offset: u32) -> Located<'_> {
     walk::Walk::new(source, offset).locate()
+}
+
+/// The table (or other value) at a path from the top of the file, in this file alone. Of an array
+/// of tables it is the last element that begins at or before `offset`.
+pub(crate) fn node_at<'a>(source: &'a Source, path: &[&str], offset: u32) -> Option<&'a Node> {
+    table::node_at(source, path, None, offset)
 }
 
 /// What may stand as an element of an array of that kind. The elements of an array of tables have

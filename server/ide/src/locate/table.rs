@@ -6,7 +6,7 @@ use kontext_syntax::toml::{Entry, Node, NodeKind, Span};
 
 /// The table at a path from the top of the file, in this file. Of an array of tables it is the
 /// element that `header` opens, else the last one that begins at or before `offset`.
-pub(crate) fn node_at<'a>(
+pub(super) fn node_at<'a>(
     source: &'a Source,
     path: &[&str],
     header: Option<Span>,

@@ -109,19 +109,23 @@ impl<'a> Walk<'a> {
         let Some((index, part)) = found else {
             return Located::Nowhere;
         };
+        let before: Vec<&str> = header
+            .keys
+            .iter()
+            .take(index)
+            .map(|key| &*key.text)
+            .collect();
+        let but = header.keys.get(index).map(|key| key.span);
+        let given = table::given(self.source, &before, Some(header.span), self.offset, but);
         Located::Header(HeaderAt {
             keys: &header.keys,
             index,
-            before: header
-                .keys
-                .iter()
-                .take(index)
-                .map(|key| &*key.text)
-                .collect(),
+            before,
             part,
             array: header.array,
             range,
             closing: u32::try_from(closing).unwrap_or(0),
+            given,
         })
     }
 
