@@ -1,6 +1,7 @@
 //! Stacks and facts for tests, from texts.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(unreachable_pub, reason = "a module of several test binaries")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
