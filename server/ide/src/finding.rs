@@ -36,8 +36,8 @@ pub struct Related<P> {
 pub enum Place<P> {
     /// In the file the diagnostic stands in.
     Here(P),
-    /// In another file, by path; bytes of the text it had when the diagnostic was made.
-    There(PathBuf, TextRange),
+    /// In another file, by path; of a diagnostic in bytes of the text it had when that was made.
+    There(PathBuf, P),
 }
 
 /// Edits that put a fault right, all in the file it stands in. They do not overlap.

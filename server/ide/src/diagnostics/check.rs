@@ -18,8 +18,6 @@ pub(crate) struct Peer<'a> {
     pub(crate) layer: LayerKind,
     /// The file of the layer.
     pub(crate) path: &'a Path,
-    /// Its text.
-    pub(crate) document: &'a Document,
     /// What it says about the adapter.
     pub(crate) unit: &'a Unit,
 }
@@ -34,10 +32,30 @@ pub(crate) struct Context<'a> {
     pub(crate) layer: Option<LayerKind>,
     /// The same adapter in the other layers, ascending.
     pub(crate) peers: Vec<Peer<'a>>,
+    /// Whether the shared layer is in force.
+    pub(crate) trusted: bool,
     /// Names in the top-level `[vars]` of all layers.
     pub(crate) vars: &'a BTreeSet<String>,
-    /// Names of all adapters of all layers.
+    /// Names of all adapters of all layers. Empty for units other than `[companion]`: nothing
+    /// else may look at them, so that a new adapter leaves all others as they are.
     pub(crate) adapters: &'a BTreeSet<String>,
+}
+
+impl<'a> Context<'a> {
+    /// What each layer says about the adapter, this one included, lowest first.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (Option<LayerKind>, &'a Node)> {
+        let is_below = |peer: &&Peer<'a>| Some(peer.layer) < self.layer;
+        let node = |peer: &Peer<'a>| (Some(peer.layer), &peer.unit.item.node);
+        let below = self.peers.iter().filter(is_below).map(node);
+        let above = self
+            .peers
+            .iter()
+            .filter(move |peer| !is_below(peer))
+            .map(node);
+        below
+            .chain([(self.layer, &self.unit.item.node)])
+            .chain(above)
+    }
 }
 
 /// Checks of one unit under way.
@@ -115,7 +133,7 @@ impl Finding {
         span: Span,
         message: impl Into<String>,
     ) -> &mut Self {
-        let place = Place::There(peer.path.to_owned(), peer.document.resolve(span));
+        let place = Place::There(peer.path.to_owned(), span);
         self.related.push(Related {
             place,
             message: message.into(),

@@ -2,7 +2,7 @@
 
 use kontext_config::codes::Code;
 use kontext_config::schema::{
-    Driver, Drivers, FieldSpec, Found, KeyKind, Kind, OpenKeys, Required, StringKind, TableSpec,
+    Driver, Drivers, FieldSpec, Found, KeyKind, Kind, OpenKeys, StringKind, TableSpec,
 };
 use kontext_syntax::toml::{Item, Node, NodeKind, Span, Table, TableForm};
 
@@ -15,21 +15,16 @@ impl<'a> Check<'a> {
     pub(super) fn table(&mut self, spec: &'static TableSpec, node: &'a Node, table: &'a Table) {
         for (name, item) in &table.items {
             match spec.child(name) {
-                Some(found) => self.member(spec, name, item, found),
+                Some(found) => self.member(name, item, found),
                 None => self.unknown_key(spec, name, item, table),
             }
         }
         for required in spec.required_here() {
-            let typo = |name: &str| {
-                spec.field(name).is_none()
-                    && spec
-                        .suggest(name)
-                        .is_some_and(|near| near.name == required.name)
+            // A key that is still being typed may become it.
+            let typing = |(name, item): (&Box<str>, &Item)| {
+                spec.field(name).is_none() && matches!(item.node.kind, NodeKind::Invalid)
             };
-            let meant = table.items.keys().find(|name| typo(name));
-            if !table.items.contains_key(required.name)
-                && (meant.is_none() || !self.is_inline_op(spec))
-            {
+            if !table.items.contains_key(required.name) && !table.items.iter().any(typing) {
                 let span = self.header_of(node);
                 let message = format!(
                     "`{}` is required here: add `{}`",
@@ -40,12 +35,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn is_inline_op(&self, spec: &TableSpec) -> bool {
-        spec.name == "op"
-    }
-
     /// Where a table as a whole is pointed at: its header, or its opening brace.
-    fn header_of(&self, node: &Node) -> Span {
+    pub(super) fn header_of(&self, node: &Node) -> Span {
         match &node.kind {
             NodeKind::Table(table) if table.form == TableForm::Inline => Span {
                 end: node.span.start + 1,
@@ -55,18 +46,16 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn member(&mut self, spec: &TableSpec, name: &'a str, item: &'a Item, found: Found) {
+    fn member(&mut self, name: &'a str, item: &'a Item, found: Found) {
         self.path.push(name);
         match found {
             Found::Field(described) => {
                 self.driver_uses(described, item);
-                let outer = self.inputs_for(spec, name, None);
                 self.value(&described.kind, &item.node, Some(described));
-                self.restore(outer);
             }
             Found::Open { open, .. } => {
                 strings::key(self, open.key, name, item);
-                let outer = self.inputs_for(spec, name, Some(open.key));
+                let outer = self.inputs_for(name, open.key);
                 self.value(&open.kind, &item.node, None);
                 self.restore(outer);
             }
@@ -76,17 +65,9 @@ impl<'a> Check<'a> {
     }
 
     /// The inputs that templates below this key see, where they change; gives the outer ones.
-    fn inputs_for(
-        &mut self,
-        _spec: &TableSpec,
-        name: &'a str,
-        key: Option<KeyKind>,
-    ) -> Option<Inputs<'a>> {
-        let inner = match key {
-            Some(KeyKind::OpName) => self.shape.inputs_of(name),
-            _ => return None,
-        };
-        Some(std::mem::replace(&mut self.inputs, inner))
+    fn inputs_for(&mut self, name: &'a str, key: KeyKind) -> Option<Inputs<'a>> {
+        (key == KeyKind::OpName)
+            .then(|| std::mem::replace(&mut self.inputs, self.shape.inputs_of(name)))
     }
 
     fn restore(&mut self, outer: Option<Inputs<'a>>) {
@@ -123,6 +104,9 @@ impl<'a> Check<'a> {
         item: &'a Item,
         table: &Table,
     ) {
+        if matches!(item.node.kind, NodeKind::Invalid) {
+            return; // still being typed: the grammar has said so
+        }
         let key = item.key();
         let is_adapter = spec.name == "adapter";
         if is_adapter
@@ -167,11 +151,11 @@ impl<'a> Check<'a> {
             );
             return;
         }
-        match spec.suggest(name).filter(|near| {
+        let used = |near: &&FieldSpec| {
             self.driver
                 .is_none_or(|driver| near.drivers.contains(driver))
-                || near.name != name
-        }) {
+        };
+        match spec.suggest(name).filter(used) {
             Some(near) if table.items.contains_key(near.name) => {
                 let message = format!(
                     "{} has no `{name}`; `{}` is given already, remove this one",
@@ -190,11 +174,8 @@ impl<'a> Check<'a> {
                     spec_words(spec),
                     near.name
                 );
-                let edits = item
-                    .keys
-                    .iter()
-                    .map(|&span| (span, near.name.to_owned()))
-                    .collect();
+                let renamed = item.keys.iter().map(|&span| (span, near.name.to_owned()));
+                let edits = renamed.chain(converted(name, near, &item.node)).collect();
                 self.report(Code::UnknownKey, key, message)
                     .fix(format!("Change to `{}`", near.name), edits);
             }
@@ -323,8 +304,7 @@ impl<'a> Check<'a> {
         for (name, item) in &table.items {
             self.path.push(name);
             strings::key(self, open.key, name, item);
-            let outer = (open.key == KeyKind::OpName)
-                .then(|| std::mem::replace(&mut self.inputs, self.shape.inputs_of(name)));
+            let outer = self.inputs_for(name, open.key);
             self.value(&open.kind, &item.node, None);
             self.restore(outer);
             self.path.pop();
@@ -415,8 +395,13 @@ impl<'a> Check<'a> {
         words.extend(args.iter().filter_map(Node::as_str).map(quoted));
         let array = format!("[{}]", words.join(", "));
         let message = format!("`command` is an array, one element a word: {array}");
+        let moved = table
+            .filter(|_| !args.is_empty())
+            .and_then(|table| table.get("args"));
+        let moved = moved.and_then(|args| remove::item(self.context.document, args));
+        let edits = [(node.span, array)].into_iter().chain(moved).collect();
         self.report(Code::CommandString, node.span, message)
-            .fix("Change to an array", vec![(node.span, array)]);
+            .fix("Change to an array", edits);
     }
 }
 
@@ -481,7 +466,16 @@ fn spec_words(spec: &TableSpec) -> String {
     }
 }
 
-/// Whether a field must be given once all layers are merged.
-pub(crate) fn required_merged(spec: &FieldSpec) -> bool {
-    spec.required == Required::Merged
+/// The edit of the value that goes with a key of another program, where that one counts in other
+/// units or the other way round.
+fn converted(name: &str, near: &FieldSpec, node: &Node) -> Option<(Span, String)> {
+    let name = name.to_ascii_lowercase();
+    let text = match (near.name, &node.kind) {
+        ("enabled", NodeKind::Boolean(value)) if name.starts_with("dis") => (!value).to_string(),
+        ("timeout_ms", NodeKind::Integer(seconds)) if name.contains("sec") => {
+            seconds.checked_mul(1000)?.to_string()
+        }
+        _ => return None,
+    };
+    Some((node.span, text))
 }

@@ -10,7 +10,9 @@ mod adapter;
 mod between;
 mod check;
 mod fields;
+mod finish;
 mod layers;
+mod names;
 mod remove;
 mod shape;
 pub(crate) mod strings;
@@ -19,24 +21,23 @@ mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
-use std::path::Path;
 use std::sync::Arc;
 
 use kontext_config::codes::{Code, Severity};
 use kontext_config::layer::LayerKind;
 use kontext_config::schema;
 use kontext_config::source::Source;
-use kontext_config::stack::Stack;
-use kontext_syntax::TextRange;
-use kontext_syntax::toml::{Span, Unit};
+use kontext_config::stack::{LayerSource, Stack};
+use kontext_syntax::toml::Unit;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::finding::{Diagnostic, Finding, Fix, Place, Related};
+use crate::finding::{Diagnostic, Finding};
+use between::{Exports, LayerExports};
 use check::{Check, Context, Peer};
+use names::Names;
 use shape::{AdapterShape, Inputs};
 
-/// No file shows more diagnostics than this; the worst ones stay.
-pub const MAX_DIAGNOSTICS: usize = 200;
+pub use finish::MAX_DIAGNOSTICS;
 
 /// Severities that differ from those of the list; `None` switches a code off.
 pub type Severities = BTreeMap<Code, Option<Severity>>;
@@ -49,24 +50,32 @@ pub struct Subject<'a> {
     pub layer: Option<(LayerKind, &'a Stack)>,
     /// The severities in force.
     pub severities: &'a Severities,
-    /// Why the file's bytes could not be taken as text, where they could not.
+    /// Why the file cannot be read, where it cannot. Words that hold `not UTF-8` make it
+    /// `invalid-utf8`, all others `unreadable-layer`.
     pub fault: Option<&'a str>,
 }
 
 /// The outcome of checking one file once, fit to check its next version from.
+///
+/// Invariant: checking from an earlier outcome gives the diagnostics that checking from nothing
+/// gives.
 #[derive(Debug, Default)]
 pub struct Checked {
-    units: FxHashMap<usize, CheckedUnit>,
+    /// By the address of the unit, which `CheckedUnit` keeps from being given to another one.
+    units: FxHashMap<usize, Arc<CheckedUnit>>,
+    names: Arc<Names>,
+    others: Vec<(LayerKind, Arc<LayerExports>)>,
     diagnostics: Arc<[Diagnostic]>,
 }
 
 #[derive(Debug)]
 struct CheckedUnit {
-    /// Keeps the address that is the key of the map from being given to another unit.
     unit: Arc<Unit>,
-    peers: Vec<Arc<Unit>>,
-    names: u64,
-    findings: Arc<[Finding]>,
+    /// What it was looked at with: the same adapter in other layers, and a hash of the rest.
+    peers: Vec<(LayerKind, Arc<Unit>)>,
+    seen: u64,
+    findings: Vec<Finding>,
+    exports: Option<Exports>,
 }
 
 impl Checked {
@@ -78,84 +87,42 @@ impl Checked {
     /// Checks a file. `before` is an earlier outcome for the same file, from which the findings of
     /// unchanged units are taken.
     pub fn of(subject: &Subject<'_>, before: Option<&Self>) -> Self {
-        let Source { document, units } = &**subject.source;
-        let layer = subject.layer.map(|(layer, _)| layer);
         if subject.layer.is_none() && !is_ours(subject.source) {
             return Self::default();
         }
-        let names = Names::of(subject);
-        let mut checked =
-            FxHashMap::with_capacity_and_hasher(units.iter().count(), Default::default());
-        let mut all: Vec<Finding> = syntax::faults(document);
-        for unit in units.iter() {
-            let peers = subject
-                .layer
-                .map_or_else(Vec::new, |(_, stack)| peers(stack, subject.source, unit));
-            let peer_units: Vec<Arc<Unit>> = peers
-                .iter()
-                .map(|(_, _, _, unit)| Arc::clone(unit))
-                .collect();
-            let key = Arc::as_ptr(unit) as usize;
-            let hash = names.hash_for(unit, layer);
-            let kept = before
-                .and_then(|before| before.units.get(&key))
-                .filter(|kept| {
-                    kept.names == hash
-                        && kept.peers.len() == peer_units.len()
-                        && kept
-                            .peers
-                            .iter()
-                            .zip(&peer_units)
-                            .all(|(a, b)| Arc::ptr_eq(a, b))
-                });
-            let findings = match kept {
-                Some(kept) => Arc::clone(&kept.findings),
-                None => {
-                    let context = Context {
-                        document,
-                        unit,
-                        layer,
-                        peers: peers
-                            .iter()
-                            .map(|(layer, path, source, unit)| Peer {
-                                layer: *layer,
-                                path,
-                                document: &source.document,
-                                unit,
-                            })
-                            .collect(),
-                        vars: &names.vars,
-                        adapters: &names.adapters,
-                    };
-                    check_unit(&context).into()
-                }
-            };
-            all.extend(findings.iter().cloned());
-            checked.insert(
-                key,
-                CheckedUnit {
-                    unit: Arc::clone(unit),
-                    peers: peer_units,
-                    names: hash,
-                    findings,
-                },
-            );
-        }
-        all.extend(between::findings(subject));
+        let others = others(subject);
+        let names = Names::of(subject, &others, before.map(|before| &before.names));
+        let units = units(subject, &others, &names, before);
+        let exports: Vec<(&str, &Exports)> = units
+            .iter()
+            .filter_map(|one| Some((one.unit.key.name.as_deref()?, one.exports.as_ref()?)))
+            .collect();
+        let elsewhere = exports_of(&others, before);
+
+        let mut all: Vec<Finding> = syntax::faults(&subject.source.document);
+        all.extend(units.iter().flat_map(|unit| &unit.findings).cloned());
+        all.extend(between::findings(subject, &exports, &elsewhere));
         all.extend(layers::of_file(subject));
-        let diagnostics = finish(subject, all);
+        let diagnostics = finish::diagnostics(subject, all).into();
+        let units = units
+            .into_iter()
+            .map(|unit| (address(&unit.unit), unit))
+            .collect();
         Self {
-            units: checked,
-            diagnostics: diagnostics.into(),
+            units,
+            names,
+            others: elsewhere,
+            diagnostics,
         }
     }
 
     /// How many units were taken over from `before` unchanged; for tests and benchmarks.
     pub fn shared_with(&self, before: &Self) -> usize {
-        let same = |(key, unit): (&usize, &CheckedUnit)| {
-            before.units.get(key).is_some_and(|old| {
-                Arc::ptr_eq(&old.unit, &unit.unit) && Arc::ptr_eq(&old.findings, &unit.findings)
-            })
+        let same = |(key, unit): (&usize, &Arc<CheckedUnit>)| {
+            before
+                .units
+                .get(key)
+                .is_some_and(|old| Arc::ptr_eq(old, unit))
         };
         self.units.iter().filter(|unit| same(*unit)).count()
     }
@@ -167,88 +134,111 @@ pub fn is_ours(source: &Source) -> bool {
     source.units.top("adapters").is_some() || source.units.names("adapters").next().is_some()
 }
 
-/// The names that checks of every unit may look at.
-struct Names {
-    vars: BTreeSet<String>,
-    adapters: BTreeSet<String>,
-    vars_hash: u64,
-    all_hash: u64,
-}
+/// A layer around the file that has a text.
+type Other<'a> = (&'a LayerSource, &'a Arc<Source>);
 
-impl Names {
-    fn of(subject: &Subject<'_>) -> Self {
-        let mut names = Self {
-            vars: BTreeSet::new(),
-            adapters: BTreeSet::new(),
-            vars_hash: 0,
-            all_hash: 0,
-        };
-        names.add(subject.source);
-        if let Some((_, stack)) = subject.layer {
-            stack
-                .layers
-                .iter()
-                .filter_map(|layer| layer.source.as_ref())
-                .for_each(|source| names.add(source));
-        }
-        let mut hasher = FxHasher::default();
-        names.vars.hash(&mut hasher);
-        names.vars_hash = hasher.finish();
-        names.adapters.hash(&mut hasher);
-        names.all_hash = hasher.finish();
-        names
-    }
-
-    fn add(&mut self, source: &Source) {
-        if let Some(table) = source
-            .units
-            .top("vars")
-            .and_then(|unit| unit.item.node.as_table())
-        {
-            self.vars
-                .extend(table.items.keys().map(|name| name.to_string()));
-        }
-        self.adapters.extend(
-            source
-                .units
-                .names("adapters")
-                .map(|(name, _)| name.to_owned()),
-        );
-    }
-
-    /// Adapters see variables; other tables may name adapters.
-    fn hash_for(&self, unit: &Unit, layer: Option<LayerKind>) -> u64 {
-        let names = if unit.key.name.is_some() {
-            self.vars_hash
-        } else {
-            self.all_hash
-        };
-        let mut hasher = FxHasher::default();
-        (names, layer).hash(&mut hasher);
-        hasher.finish()
-    }
-}
-
-/// The same unit in the other layers, ascending.
-fn peers<'a>(
-    stack: &'a Stack,
-    own: &Arc<Source>,
-    unit: &Unit,
-) -> Vec<(LayerKind, &'a Path, &'a Arc<Source>, &'a Arc<Unit>)> {
-    let others = stack
-        .layers
-        .iter()
-        .filter_map(|layer| Some((layer, layer.source.as_ref()?)));
-    let others = others.filter(|(_, source)| !Arc::ptr_eq(source, own));
-    others
-        .filter_map(|(layer, source)| {
-            let found = match &unit.key.name {
-                Some(name) => source.units.named(&unit.key.top, name),
-                None => source.units.top(&unit.key.top),
-            };
-            Some((layer.kind, layer.path.as_path(), source, found?))
-        })
+/// The layers around the file, ascending.
+fn others<'a>(subject: &Subject<'a>) -> Vec<Other<'a>> {
+    let Some((own, stack)) = subject.layer else {
+        return Vec::new();
+    };
+    let layers = stack.layers.iter().filter(|layer| layer.kind != own);
+    layers
+        .filter_map(|layer| Some((layer, layer.source.as_ref()?)))
         .collect()
+}
+
+fn address(unit: &Arc<Unit>) -> usize {
+    Arc::as_ptr(unit) as usize
+}
+
+/// The units of the file, each checked alone, in the order of the file.
+fn units(
+    subject: &Subject<'_>,
+    others: &[Other<'_>],
+    names: &Names,
+    before: Option<&Checked>,
+) -> Vec<Arc<CheckedUnit>> {
+    let layer = subject.layer.map(|(layer, _)| layer);
+    let trusted = subject
+        .layer
+        .is_none_or(|(_, stack)| stack.trust.is_trusted());
+    let no_names = BTreeSet::new();
+    let check = |unit: &Arc<Unit>| {
+        let mut hasher = FxHasher::default();
+        (names.seen_by(unit), layer, trusted).hash(&mut hasher);
+        let seen = hasher.finish();
+        let found = others
+            .iter()
+            .filter_map(|(layer, source)| Some((*layer, source.units.get(&unit.key)?)));
+        let kept = before
+            .and_then(|before| before.units.get(&address(unit)))
+            .filter(|kept| {
+                let same = |a: &(LayerKind, Arc<Unit>), b: (&LayerSource, &Arc<Unit>)| {
+                    a.0 == b.0.kind && Arc::ptr_eq(&a.1, b.1)
+                };
+                let mut now = found.clone();
+                kept.seen == seen
+                    && kept
+                        .peers
+                        .iter()
+                        .all(|peer| now.next().is_some_and(|other| same(peer, other)))
+                    && now.next().is_none()
+            });
+        if let Some(kept) = kept {
+            return Arc::clone(kept);
+        }
+        let peer = |(layer, unit): (&'_ LayerSource, &'_ Arc<Unit>)| (layer.kind, Arc::clone(unit));
+        let peers: Vec<_> = found.clone().map(peer).collect();
+        let context = Context {
+            document: &subject.source.document,
+            unit,
+            layer,
+            peers: found
+                .map(|(layer, unit)| Peer {
+                    layer: layer.kind,
+                    path: &layer.path,
+                    unit,
+                })
+                .collect(),
+            trusted,
+            vars: &names.vars,
+            adapters: if names::may_name_adapters(unit) {
+                &names.adapters
+            } else {
+                &no_names
+            },
+        };
+        let findings = check_unit(&context);
+        let exports = Exports::of(unit);
+        Arc::new(CheckedUnit {
+            unit: Arc::clone(unit),
+            peers,
+            seen,
+            findings,
+            exports,
+        })
+    };
+    subject.source.units.iter().map(check).collect()
+}
+
+/// What the other layers show to this one, taken over where their text is the same.
+fn exports_of(
+    others: &[Other<'_>],
+    before: Option<&Checked>,
+) -> Vec<(LayerKind, Arc<LayerExports>)> {
+    let known = |source: &Arc<Source>| {
+        let known = before?
+            .others
+            .iter()
+            .find(|(_, known)| Arc::ptr_eq(&known.source, source));
+        known.map(|(_, known)| Arc::clone(known))
+    };
+    let exports = |(layer, source): &Other<'_>| {
+        let exports = known(source).unwrap_or_else(|| Arc::new(LayerExports::of(source)));
+        (layer.kind, exports)
+    };
+    others.iter().map(exports).collect()
 }
 
 /// Everything that is wrong with one unit.
@@ -290,66 +280,4 @@ impl Check<'_> {
             }
         }
     }
-}
-
-/// Settings, places, order and the limit.
-fn finish(subject: &Subject<'_>, findings: Vec<Finding>) -> Vec<Diagnostic> {
-    let document = &subject.source.document;
-    let mut diagnostics: Vec<Diagnostic> = Vec::with_capacity(findings.len());
-    for finding in findings {
-        let severity = match subject.severities.get(&finding.code) {
-            Some(None) => continue,
-            Some(Some(severity)) => *severity,
-            None => finding.code.severity(),
-        };
-        let here = |span: Span| document.resolve(span);
-        let related = finding.related.into_iter().map(|related| Related {
-            place: match related.place {
-                Place::Here(span) => Place::Here(here(span)),
-                Place::There(path, range) => Place::There(path, range),
-            },
-            message: related.message,
-        });
-        diagnostics.push(Diagnostic {
-            range: here(finding.span),
-            severity,
-            code: finding.code,
-            message: finding.message,
-            related: related.collect(),
-            fix: finding.fix.map(|fix| Fix {
-                title: fix.title,
-                edits: fix
-                    .edits
-                    .into_iter()
-                    .map(|(span, text)| (here(span), text))
-                    .collect(),
-            }),
-        });
-    }
-    if let Some(fault) = subject.fault {
-        let severity = Severity::Error;
-        let range = TextRange::empty(0);
-        diagnostics.push(Diagnostic {
-            range,
-            severity,
-            code: Code::UnreadableLayer,
-            message: fault.to_owned(),
-            related: Vec::new(),
-            fix: None,
-        });
-    }
-    let place = |one: &Diagnostic| (one.range, one.code);
-    diagnostics.sort_by(|a, b| {
-        place(a)
-            .cmp(&place(b))
-            .then_with(|| a.message.cmp(&b.message))
-    });
-    diagnostics.dedup_by(|a, b| place(a) == place(b));
-    if diagnostics.len() > MAX_DIAGNOSTICS {
-        // The worst stay, the first of equally bad ones; then the order of the text again.
-        diagnostics.sort_by_key(|one| one.severity);
-        diagnostics.truncate(MAX_DIAGNOSTICS);
-        diagnostics.sort_by_key(|one| (one.range, one.code));
-    }
-    diagnostics
 }

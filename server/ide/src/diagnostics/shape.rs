@@ -7,7 +7,7 @@ use kontext_config::layer::LayerKind;
 use kontext_config::schema::{self, Driver, InputSpec};
 use kontext_syntax::toml::Node;
 
-use super::check::{Context, field};
+use super::check::{Context, Peer, field};
 
 /// The names a template may use besides the roots.
 #[derive(Clone, Debug, Default)]
@@ -46,10 +46,7 @@ impl Inputs<'_> {
         names
     }
 
-    fn add(&mut self, more: &Inputs<'_>)
-    where
-        Self: Sized,
-    {
+    fn add(&mut self, more: &Inputs<'_>) {
         for input in &more.known {
             if !self.known.iter().any(|known| known.name == input.name) {
                 self.known.push(input);
@@ -69,6 +66,11 @@ pub(crate) struct AdapterShape<'a> {
     pub(crate) has_driver: bool,
     /// The ops of all layers by name, each with the nodes that define it.
     pub(crate) ops: BTreeMap<&'a str, Vec<&'a Node>>,
+    /// Whether a layer's `ops` is no table, so that not all ops are known.
+    pub(crate) unclear_ops: bool,
+    /// Whether an entry of `on` or `tools` does not say its op yet, so that not all callers are
+    /// known.
+    pub(crate) unclear_callers: bool,
     /// Ops that events are delivered to.
     pub(crate) delivered: BTreeSet<&'a str>,
     /// Ops that declared tools call, with the parameters of those tools.
@@ -78,48 +80,70 @@ pub(crate) struct AdapterShape<'a> {
 impl<'a> AdapterShape<'a> {
     /// Gathers it from the unit and its peers.
     pub(crate) fn of(context: &'a Context<'a>) -> Self {
-        let own = &context.unit.item.node;
         let mut shape = Self::default();
-        let position = context.layer.unwrap_or(LayerKind::User);
-        let below = context
-            .peers
-            .iter()
-            .rev()
-            .filter(|peer| peer.layer < position);
-        let above = context.peers.iter().filter(|peer| peer.layer > position);
-        for node in std::iter::once(own).chain(below.chain(above).map(|peer| &peer.unit.item.node))
-        {
-            if let Some(value) = field(node, "driver") {
-                shape.has_driver = true;
-                if shape.driver.is_none() {
-                    shape.driver = value.as_str().and_then(Driver::parse);
-                }
-            }
+        for (_, node) in context.nodes() {
+            shape.has_driver |= field(node, "driver").is_some();
             shape.ops_of(node);
         }
+        shape.driver = Self::driver_of(context);
         shape
     }
 
+    fn driver_of(context: &Context<'a>) -> Option<Driver> {
+        let driver = |node: &Node| field(node, "driver")?.as_str().and_then(Driver::parse);
+        let of_peer = |peer: &Peer<'_>| driver(&peer.unit.item.node);
+        let is_below = |peer: &&Peer<'_>| Some(peer.layer) < context.layer;
+        // A repository that nobody trusts does not change what a personal file is judged by.
+        let counts = |peer: &&Peer<'_>| context.trusted || peer.layer != LayerKind::Shared;
+        let peers = || context.peers.iter();
+        driver(&context.unit.item.node)
+            .or_else(|| {
+                peers()
+                    .rev()
+                    .filter(is_below)
+                    .filter(counts)
+                    .find_map(of_peer)
+            })
+            .or_else(|| {
+                peers()
+                    .filter(|peer| !is_below(peer))
+                    .filter(counts)
+                    .find_map(of_peer)
+            })
+            .or_else(|| peers().find_map(of_peer))
+    }
+
     fn ops_of(&mut self, node: &'a Node) {
-        if let Some(table) = field(node, "ops").and_then(Node::as_table) {
-            for (name, item) in &table.items {
-                self.ops.entry(name).or_default().push(&item.node);
-            }
+        match field(node, "ops") {
+            Some(ops) => match ops.as_table() {
+                Some(table) => {
+                    for (name, item) in &table.items {
+                        self.ops.entry(name).or_default().push(&item.node);
+                    }
+                }
+                None => self.unclear_ops = true,
+            },
+            None => {}
         }
-        for subscription in field(node, "on")
-            .and_then(Node::as_array)
-            .unwrap_or_default()
-        {
-            if let Some(op) = field(subscription, "op").and_then(Node::as_str) {
-                self.delivered.insert(op);
-            }
-        }
-        for tool in field(node, "tools")
-            .and_then(Node::as_array)
-            .unwrap_or_default()
-        {
-            if let Some(op) = field(tool, "op").and_then(Node::as_str) {
-                self.called.entry(op).or_default().extend(params(tool));
+        for (list, is_tool) in [("on", false), ("tools", true)] {
+            let Some(node) = field(node, list) else {
+                continue;
+            };
+            let Some(elements) = node.as_array() else {
+                self.unclear_callers = true;
+                continue;
+            };
+            for element in elements {
+                let op = field(element, "op");
+                match op.and_then(Node::as_str) {
+                    Some(op) if is_tool => {
+                        self.called.entry(op).or_default().extend(params(element));
+                    }
+                    Some(op) => {
+                        self.delivered.insert(op);
+                    }
+                    None => self.unclear_callers |= op.is_none_or(|op| op.as_table().is_none()),
+                }
             }
         }
     }
