@@ -33,8 +33,8 @@ impl Server<'_> {
                 None => program.split_whitespace().map(str::to_owned).collect(),
                 Some(_) => vec![program.clone()],
             },
-            Some(list) => strings(list),
-            None => Vec::new(),
+            Some(list @ Value::Array(_)) => strings(list),
+            _ => return Vec::new(),
         };
         words.extend(entry.get("args").map(strings).unwrap_or_default());
         words

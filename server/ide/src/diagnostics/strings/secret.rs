@@ -99,7 +99,8 @@ pub(crate) fn variable(adapter: &str, key: &str, is_env: bool) -> String {
         });
         mapped.collect::<String>().trim_matches('_').to_owned()
     };
-    if is_env && !key.is_empty() {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if is_env && !key.is_empty() && key.chars().all(is_name) && known_token(key).is_none() {
         return key.to_owned();
     }
     let last = if is_telling(key) && !key.eq_ignore_ascii_case("authorization") {
@@ -208,7 +209,10 @@ fn known_token(text: &str) -> Option<Range<usize>> {
         let word = rest.get(..len)?;
         let known = PREFIXES.iter().any(|(prefix, least)| {
             word.strip_prefix(prefix).is_some_and(|rest| {
-                rest.len() >= *least && rest.contains(|c: char| c.is_ascii_digit()) && varied(rest)
+                rest.len() >= *least
+                    && rest.contains(|c: char| c.is_ascii_digit())
+                    && varied(rest)
+                    && !is_placeholder(rest)
             })
         });
         if known {

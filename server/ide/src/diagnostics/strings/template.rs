@@ -76,7 +76,13 @@ pub(super) fn grammar(check: &mut Check<'_>, written: &Written<'_>, template: &T
             }
             FaultKind::Unterminated => continue,
         };
-        let span = written.visible(fault.range);
+        let mut around = template.exprs().map(|expr| expr.range);
+        let span = match fault.kind {
+            FaultKind::EmptyExpression => around
+                .find(|range| range.contains(fault.range))
+                .map_or_else(|| written.visible(fault.range), |range| written.span(range)),
+            _ => written.visible(fault.range),
+        };
         check.report(Code::TemplateSyntax, span, message);
     }
 }
