@@ -26,6 +26,7 @@ pub(super) fn diagnostics(subject: &Subject<'_>, findings: Vec<Finding>) -> Vec<
             .then_with(|| a.message.cmp(&b.message))
     });
     diagnostics.dedup_by(|a, b| place(a) == place(b));
+    without_echoes(subject, &mut diagnostics);
     if diagnostics.len() > MAX_DIAGNOSTICS {
         // The worst stay, the first of equally bad ones; then the order of the text again.
         diagnostics.sort_by_key(|one| one.severity);
@@ -33,6 +34,40 @@ pub(super) fn diagnostics(subject: &Subject<'_>, findings: Vec<Finding>) -> Vec<
         diagnostics.sort_by_key(place);
     }
     diagnostics
+}
+
+/// A line that does not follow the grammar is most likely half typed: it costs that line its other
+/// checks. The diagnostics are in the order of the text.
+fn without_echoes(subject: &Subject<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let text = subject.source.document.text();
+    let line = |one: &Diagnostic| {
+        let at = one.range.start as usize;
+        let start = text.get(..at)?.rfind('\n').map_or(0, |at| at + 1);
+        let end = text
+            .get(at..)?
+            .find('\n')
+            .map_or(text.len(), |len| at + len);
+        Some((start, end))
+    };
+    let lines: Vec<(usize, usize)> = diagnostics
+        .iter()
+        .filter(|one| one.code == Code::TomlSyntax)
+        .filter_map(line)
+        .collect();
+    diagnostics.retain(|one| {
+        let at = one.range.start as usize;
+        let next = lines.partition_point(|&(start, _)| start <= at);
+        let inside = next
+            .checked_sub(1)
+            .and_then(|i| lines.get(i))
+            .is_some_and(|&(_, end)| at <= end);
+        !inside || is_grammar(one.code)
+    });
+}
+
+/// Codes of the text itself, whatever it means.
+fn is_grammar(code: Code) -> bool {
+    code <= Code::JsonPasted || matches!(code, Code::InvalidUtf8 | Code::UnreadableLayer)
 }
 
 /// The severity in force; `None` where the code is switched off.
