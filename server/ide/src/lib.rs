@@ -5,10 +5,18 @@
 
 pub mod completion;
 pub mod diagnostics;
+mod doc;
+pub mod effective;
+pub mod explain;
 pub mod format;
 mod finding;
 mod foreign;
+pub mod hover;
+pub mod inlay;
 pub mod locate;
+mod mask;
+pub mod report;
+mod scene;
 mod snapshot;
 pub mod symbols;
 
