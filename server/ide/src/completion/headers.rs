@@ -31,7 +31,7 @@ pub(super) fn complete(offer: &mut Offer<'_>, around: &Surroundings<'_>, at: &He
             let list = matches!(field.kind, Kind::ArrayOfTables(_));
             let (fits, behind) = match form(&field.kind) {
                 Form::None => (false, ""),
-                Form::Names => (true, onward),
+                Form::Names => (!at.array || has_lists(&field.kind), onward),
                 Form::Table => (!at.array && !given(field.name), missing),
                 Form::List => (at.array, missing),
             };
@@ -106,6 +106,7 @@ pub(super) fn lines(offer: &mut Offer<'_>, around: &Surroundings<'_>, at: &KeyAt
         .iter()
         .map(|part| format!("{}.", key(part)))
         .collect();
+    let typed = !offer.typed().is_empty();
     for field in table
         .fields
         .iter()
@@ -120,21 +121,18 @@ pub(super) fn lines(offer: &mut Offer<'_>, around: &Surroundings<'_>, at: &KeyAt
         let mut draft = Draft::new(format!("{open}{lead}{}", field.name));
         let mut label = format!("{open}{lead}{}", field.name);
         if let (Form::Names, Some(keys)) = (form(&field.kind), field.kind.open_keys()) {
-            let first = keys
-                .known
-                .first()
-                .map_or(keys.placeholder, |known| known.name);
+            let taken = around.members(field.name);
+            let mut known = keys.known.iter().map(|known| known.name);
+            let first = known.find(|name| !taken.contains(name));
+            let first = first.unwrap_or(keys.placeholder);
             draft = draft.text(".").stop(first);
             label.push_str(".…");
         }
         let label = format!("{label}{close}");
-        let typed = TextRange::new(at.part.start, offer.offset)
-            .of(offer.text)
-            .is_empty();
         let item = offer.add(8, ItemKind::Header, label, &draft.text(close));
         item.detail(first_sentence(field.doc))
             .doc(key_doc(&before, field.name));
-        if !typed {
+        if typed {
             item.filter(field.name);
         }
     }
@@ -164,6 +162,15 @@ fn form(kind: &Kind) -> Form {
         }
         _ => Form::None,
     }
+}
+
+/// Whether the tables of a table of tables have arrays of tables in them.
+fn has_lists(kind: &Kind) -> bool {
+    let members = kind.open_keys().and_then(|open| open.kind.table());
+    members.is_some_and(|table| {
+        let mut fields = table.fields.iter();
+        fields.any(|field| form(&field.kind) == Form::List)
+    })
 }
 
 /// Whether the adapter's driver uses a field, or may.

@@ -43,8 +43,11 @@ pub struct Extra<'a> {
     pub programs: &'a [String],
     /// Lists a folder, given relative to the root of the workspace with `/` and without one at the
     /// end; `""` is the root. Asked for at most one folder a call.
-    pub files: Option<&'a dyn Fn(&str) -> Vec<FileEntry>>,
+    pub files: Option<&'a ListFolder>,
 }
+
+/// Lists a folder.
+pub type ListFolder = dyn Fn(&str) -> Vec<FileEntry>;
 
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,7 +121,8 @@ pub struct TextEdit {
     pub range: TextRange,
     /// What comes in their place.
     pub new_text: String,
-    /// Whether `new_text` is a snippet (`$1`, `${2:name}`, with `$`, `}` and `\` escaped).
+    /// Whether `new_text` is a snippet (`$1`, `${2:name}`, with `$` and `\` escaped, and `}` within a
+    /// placeholder).
     pub snippet: bool,
 }
 
@@ -144,15 +148,24 @@ pub enum DocRef {
     Code(String),
 }
 
-/// What fits at `offset` (bytes) of a file, the most useful first.
+/// Whether a list may have been cut at [`MAX_NAMES`]: what is typed next can bring up others, so
+/// the client must ask again rather than filter what it has.
+pub fn is_incomplete(items: &[Item]) -> bool {
+    items.len() >= MAX_NAMES
+}
+
+/// What fits at `offset` (bytes; clamped to the text and moved back to a character border), the most useful first.
 pub fn complete(
     snapshot: &Snapshot,
     file: &File,
     offset: u32,
     capabilities: &Capabilities<'_>,
 ) -> Vec<Item> {
+    let text: &str = file.source.document.text();
+    let border = text.floor_char_boundary((offset as usize).min(text.len()));
+    let offset = u32::try_from(border).unwrap_or(u32::MAX);
     let mut offer = Offer {
-        text: file.source.document.text(),
+        text,
         capabilities,
         offset,
         range: TextRange::empty(offset),

@@ -64,7 +64,7 @@ impl Draft {
         let mut stops = 0;
         for part in &self.parts {
             match part {
-                Part::Text(text) if snippet => escape_snippet(&mut out, text),
+                Part::Text(text) if snippet => escape_snippet(&mut out, text, false),
                 Part::Text(text) => out.push_str(text),
                 Part::Stop(text) if snippet => {
                     stops += 1;
@@ -72,7 +72,7 @@ impl Draft {
                         let _ = write!(out, "${stops}");
                     } else {
                         let _ = write!(out, "${{{stops}:");
-                        escape_snippet(&mut out, text);
+                        escape_snippet(&mut out, text, true);
                         out.push('}');
                     }
                 }
@@ -88,9 +88,10 @@ impl Draft {
     }
 }
 
-fn escape_snippet(out: &mut String, text: &str) {
+/// `}` means something only within a placeholder; not every client takes `\}` outside of one.
+fn escape_snippet(out: &mut String, text: &str, in_placeholder: bool) {
     for c in text.chars() {
-        if matches!(c, '$' | '}' | '\\') {
+        if matches!(c, '$' | '\\') || c == '}' && in_placeholder {
             out.push('\\');
         }
         out.push(c);

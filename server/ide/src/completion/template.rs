@@ -78,6 +78,12 @@ fn word(string: &StringAt<'_>, found: &ExprAt<'_>) -> TextRange {
     )
 }
 
+/// Whether a name can be written in a path as it is.
+fn is_plain(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '@');
+    !name.is_empty() && name.chars().all(plain)
+}
+
 /// What follows the word.
 struct Ending {
     /// The closing braces, where they are missing.
@@ -124,12 +130,15 @@ fn heads(
 ) {
     let (op, inputs) = inputs(around, at, place, offer.offset);
     let mut seen: Vec<&str> = Vec::new();
+    let has_parameters = inputs
+        .iter()
+        .any(|input| matches!(input, Input::Parameter(_)));
     for input in inputs {
         let (first, rest) = match input.name().split_once('.') {
             Some((first, _)) => (first, end.dot),
             None => (input.name(), end.braces),
         };
-        if seen.contains(&first) {
+        if seen.contains(&first) || !is_plain(first) {
             continue;
         }
         seen.push(first);
@@ -141,6 +150,12 @@ fn heads(
             Input::Parameter(_) => "parameter of the tool".to_owned(),
         });
         item.doc(DocRef::Input(op.to_owned(), first.to_owned()));
+    }
+    if has_parameters && !seen.contains(&"args") {
+        let draft = Draft::new(format!("args{}", end.dot));
+        offer
+            .add(1, ItemKind::Root, "args", &draft)
+            .detail("the parameters of the tool");
     }
     for root in schema::ROOTS {
         if place == Place::GlobalVars && root.name == "adapter" {
@@ -180,7 +195,7 @@ fn members(
                 let names: Vec<_> = around
                     .vars()
                     .into_iter()
-                    .filter(|name| offer.fits(name))
+                    .filter(|name| is_plain(name) && offer.fits(name))
                     .collect();
                 for name in names.into_iter().take(MAX_NAMES) {
                     let draft = Draft::new(format!("{name}{}", end.braces));
@@ -188,7 +203,10 @@ fn members(
                 }
             }
             Members::Env => {
-                let names: Vec<_> = around.env_names().filter(|name| offer.fits(name)).collect();
+                let names: Vec<_> = around
+                    .env_names()
+                    .filter(|name| is_plain(name) && offer.fits(name))
+                    .collect();
                 for name in names.into_iter().take(MAX_NAMES) {
                     let draft = Draft::new(format!("{name}{}", end.braces));
                     offer
@@ -209,7 +227,7 @@ fn members(
                         .doc(DocRef::Input(op.to_owned(), spec.name.to_owned()));
                 }
             }
-            Input::Parameter(name) if lead == "args." => {
+            Input::Parameter(name) if lead == "args." && is_plain(name) => {
                 let draft = Draft::new(format!("{name}{}", end.braces));
                 offer
                     .add(0, ItemKind::Variable, name, &draft)

@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use kontext_config::source::Source;
 use proptest::prelude::*;
 

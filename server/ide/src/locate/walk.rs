@@ -299,7 +299,7 @@ impl<'a> Walk<'a> {
         let sign = code
             .flat_map(str::chars)
             .filter(|c| !c.is_whitespace())
-            .last();
+            .next_back();
         match sign {
             Some(',') => {}
             None if !comma => {}
