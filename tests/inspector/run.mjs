@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Editor } from "./editor.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const tools = path.join(here, "..", ".tools", "node");
+const inspector = path.join(here, "..", ".tools", "node", "node_modules", ".bin", "mcp-inspector");
 const PATIENCE = 60_000;
 
 if (!process.argv[2]) {
@@ -20,7 +20,7 @@ if (!process.argv[2]) {
   process.exit(2);
 }
 const server = path.resolve(process.argv[2]);
-if (!fs.existsSync(path.join(tools, "node_modules", ".bin", "mcp-inspector"))) {
+if (!fs.existsSync(inspector)) {
   console.error("tests/inspector: the Inspector is not installed: run tests/setup");
   process.exit(1);
 }
@@ -50,8 +50,7 @@ async function part(name, run) {
   }
 }
 
-// Short and in /tmp: the socket's path has to fit into 107 bytes.
-const scratch = fs.realpathSync(fs.mkdtempSync(path.join(os.platform() === "linux" ? "/tmp" : os.tmpdir(), "kontext-mcp.")));
+const scratch = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "kontext-mcp.")));
 process.on("exit", () => fs.rmSync(scratch, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
@@ -105,8 +104,8 @@ write(settings, JSON.stringify({ mcpServers: { kontext: { command: server, args:
 /** One run of the Inspector: `{ code, answer, text }`. */
 function inspect(...args) {
   return new Promise((resolve, reject) => {
-    const npx = ["--no-install", "mcp-inspector", "--cli", "--config", settings, "--server", "kontext", ...args];
-    const child = spawn("npx", npx, { cwd: tools, env: environment, stdio: ["ignore", "pipe", "pipe"], timeout: PATIENCE });
+    const cli = ["--cli", "--config", settings, "--server", "kontext", ...args];
+    const child = spawn(inspector, cli, { cwd: work, env: environment, stdio: ["ignore", "pipe", "pipe"], timeout: PATIENCE });
     let out = "";
     let errors = "";
     child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
