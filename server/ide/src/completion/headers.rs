@@ -1,7 +1,6 @@
 //! Table headers: `[adapters.x]`, `[adapters.x.ops.search]`, `[[adapters.x.on]]`.
 
 use kontext_config::schema::{FieldSpec, Kind};
-use kontext_syntax::TextRange;
 
 use super::snippet::{Draft, key};
 use super::surroundings::Surroundings;

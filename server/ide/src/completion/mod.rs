@@ -43,11 +43,11 @@ pub struct Extra<'a> {
     pub programs: &'a [String],
     /// Lists a folder, given relative to the root of the workspace with `/` and without one at the
     /// end; `""` is the root. Asked for at most one folder a call.
-    pub files: Option<&'a ListFolder>,
+    pub files: Option<&'a ListFolder<'a>>,
 }
 
 /// Lists a folder.
-pub type ListFolder = dyn Fn(&str) -> Vec<FileEntry>;
+pub type ListFolder<'a> = dyn Fn(&str) -> Vec<FileEntry> + 'a;
 
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -296,10 +296,7 @@ impl<'a> Walk<'a> {
             return Free::Comment;
         }
         let code = gap.lines().map(|line| line.split('#').next().unwrap_or(""));
-        let sign = code
-            .flat_map(str::chars)
-            .filter(|c| !c.is_whitespace())
-            .next_back();
+        let sign = code.flat_map(str::chars).rfind(|c| !c.is_whitespace());
         match sign {
             Some(',') => {}
             None if !comma => {}
