@@ -13,13 +13,16 @@ use super::Subject;
 use super::check::field;
 use crate::finding::{Finding, Place, Related};
 
+/// A text and where it is written.
+type Written = (Box<str>, Span);
+
 /// What one adapter of one layer shows to the others. Kept with the unit.
 #[derive(Debug, Default)]
 pub(super) struct Exports {
     /// Names of declared tools; `None` where the layer does not say (arrays are replaced whole).
-    tools: Option<Vec<(Box<str>, Span)>>,
+    tools: Option<Vec<Written>>,
     /// By op: the beginnings of URIs it reads.
-    owns: Vec<(Box<str>, Vec<(Box<str>, Span)>)>,
+    owns: Vec<(Box<str>, Vec<Written>)>,
     /// What the layer says about `enabled`.
     enabled: Option<bool>,
 }

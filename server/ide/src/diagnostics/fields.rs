@@ -21,10 +21,10 @@ impl<'a> Check<'a> {
         }
         for required in spec.required_here() {
             // A key that is still being typed may become it.
-            let typing = |(name, item): (&Box<str>, &Item)| {
+            let typing = table.items.iter().any(|(name, item)| {
                 spec.field(name).is_none() && matches!(item.node.kind, NodeKind::Invalid)
-            };
-            if !table.items.contains_key(required.name) && !table.items.iter().any(typing) {
+            });
+            if !table.items.contains_key(required.name) && !typing {
                 let span = self.header_of(node);
                 let message = format!(
                     "`{}` is required here: add `{}`",

@@ -114,16 +114,12 @@ impl<'a> AdapterShape<'a> {
     }
 
     fn ops_of(&mut self, node: &'a Node) {
-        match field(node, "ops") {
-            Some(ops) => match ops.as_table() {
-                Some(table) => {
-                    for (name, item) in &table.items {
-                        self.ops.entry(name).or_default().push(&item.node);
-                    }
-                }
-                None => self.unclear_ops = true,
-            },
-            None => {}
+        if let Some(ops) = field(node, "ops") {
+            self.unclear_ops |= ops.as_table().is_none();
+            let items = ops.as_table().into_iter().flat_map(|table| &table.items);
+            for (name, item) in items {
+                self.ops.entry(name).or_default().push(&item.node);
+            }
         }
         for (list, is_tool) in [("on", false), ("tools", true)] {
             let Some(node) = field(node, list) else {

@@ -290,7 +290,8 @@ impl Units {
         let nothing = Self::default();
         let before = before.unwrap_or(&nothing);
         let (old, new) = (before.owners.blocks(), document.blocks());
-        let same = |(a, b): &(&(u32, Arc<Block>), &(u32, Arc<Block>))| Arc::ptr_eq(&a.1, &b.1);
+        type Placed = (u32, Arc<Block>);
+        let same = |(a, b): &(&Placed, &Placed)| Arc::ptr_eq(&a.1, &b.1);
         let head = old.iter().zip(new).take_while(same).count();
         let most = old.len().min(new.len()) - head;
         let tail = old
