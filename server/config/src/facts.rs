@@ -73,8 +73,17 @@ pub struct Env {
 impl Env {
     /// An environment of these variables; `ignore_case` as on Windows.
     pub fn new(vars: impl IntoIterator<Item = (String, String)>, ignore_case: bool) -> Self {
-        let fold = |name: String| if ignore_case { name.to_uppercase() } else { name };
-        Self { vars: vars.into_iter().map(|(k, v)| (fold(k), v)).collect(), ignore_case }
+        let fold = |name: String| {
+            if ignore_case {
+                name.to_uppercase()
+            } else {
+                name
+            }
+        };
+        Self {
+            vars: vars.into_iter().map(|(k, v)| (fold(k), v)).collect(),
+            ignore_case,
+        }
     }
 
     /// The value of a variable, where it is set (it may be empty).

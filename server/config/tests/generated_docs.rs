@@ -58,7 +58,7 @@ fn check(folder: &str, pages: Vec<(String, String)>) -> io::Result<()> {
 
 #[test]
 fn the_reference_is_up_to_date() -> io::Result<()> {
-    check("reference", reference_markdown(&[]))
+    check("reference", reference_markdown())
 }
 
 #[test]

@@ -45,6 +45,8 @@ pub struct File {
     pub open: bool,
     /// Whether the buffer differs from the file.
     pub unsaved: bool,
+    /// The text of the file on disk, for a layer that was read.
+    pub saved: Option<Arc<Source>>,
     /// Why the file on disk cannot be read; the text is empty then unless it is open.
     pub fault: Option<Arc<str>>,
     /// The layers it is. Empty for a document that is checked alone.
@@ -66,6 +68,8 @@ pub struct Workspace {
     pub root: PathBuf,
     /// The layers as the editor shows them: buffers over files.
     pub stack: Arc<Stack>,
+    /// The layers as they are saved: what runs, and what opens a gate, is read from here alone.
+    pub saved: Arc<Stack>,
     /// The world as it was found.
     pub facts: Arc<Facts>,
     /// The file of each layer, where it is there or open; in the order of the stack.
@@ -185,7 +189,11 @@ impl Snapshot {
             let roles = file.roles.iter().zip(&file.judged).enumerate();
             roles
                 .map(|(i, (role, workspace))| {
-                    check(Some((role.layer, &*workspace.stack)), &workspace.severities, file.before.get(i))
+                    check(
+                        Some((role.layer, &*workspace.stack)),
+                        &workspace.severities,
+                        file.before.get(i),
+                    )
                 })
                 .collect()
         })

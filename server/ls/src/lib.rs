@@ -3,6 +3,7 @@
 //! The room is thin: wires, workspace, bridge and command line. What an editor or an agent is
 //! told is decided in `kontext_ide` and `kontext_mcp`.
 
+pub mod agents;
 pub mod bridge;
 pub mod cli;
 pub mod endpoint;

@@ -258,3 +258,15 @@ pub struct EffectiveValue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
 }
+
+impl From<kontext_config::codes::Severity> for Severity {
+    fn from(severity: kontext_config::codes::Severity) -> Self {
+        use kontext_config::codes::Severity as Code;
+        match severity {
+            Code::Error => Self::Error,
+            Code::Warning => Self::Warning,
+            Code::Information => Self::Information,
+            Code::Hint => Self::Hint,
+        }
+    }
+}

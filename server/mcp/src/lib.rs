@@ -19,6 +19,7 @@ pub mod guard;
 pub mod jsonrpc;
 pub mod lifecycle;
 pub mod lines;
+pub mod picture;
 pub mod resources;
 pub mod server;
 pub mod source;

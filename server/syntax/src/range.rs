@@ -14,12 +14,18 @@ pub struct TextRange {
 impl TextRange {
     /// A range from `start` to `end`; an `end` before `start` gives an empty range at `start`.
     pub const fn new(start: u32, end: u32) -> Self {
-        Self { start, end: if end < start { start } else { end } }
+        Self {
+            start,
+            end: if end < start { start } else { end },
+        }
     }
 
     /// The empty range at `offset`.
     pub const fn empty(offset: u32) -> Self {
-        Self { start: offset, end: offset }
+        Self {
+            start: offset,
+            end: offset,
+        }
     }
 
     /// Length in bytes.
@@ -44,17 +50,24 @@ impl TextRange {
 
     /// The smallest range that covers both.
     pub fn cover(self, other: Self) -> Self {
-        Self { start: self.start.min(other.start), end: self.end.max(other.end) }
+        Self {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 
     /// The range moved right by `by` bytes.
     pub const fn shifted(self, by: u32) -> Self {
-        Self { start: self.start + by, end: self.end + by }
+        Self {
+            start: self.start + by,
+            end: self.end + by,
+        }
     }
 
     /// The text it covers, or `""` where it does not lie on character borders of `text`.
     pub fn of(self, text: &str) -> &str {
-        text.get(self.start as usize..self.end as usize).unwrap_or("")
+        text.get(self.start as usize..self.end as usize)
+            .unwrap_or("")
     }
 }
 

@@ -6,7 +6,6 @@
 //! result, in [`Rendered`].
 
 mod filters;
-mod roots;
 mod scope;
 #[cfg(test)]
 mod tests;
@@ -14,7 +13,6 @@ mod value;
 mod vars;
 
 pub use filters::{ArgKind, FILTERS, FilterSpec, apply, filter};
-pub use roots::{ROOTS, RootField, RootSpec, root};
 pub use scope::{MAX_RENDERED, Piece, Rendered, Scope};
 pub use value::text_of;
 pub use vars::{Vars, cycles};

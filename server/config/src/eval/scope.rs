@@ -6,10 +6,11 @@ use kontext_syntax::template::{Expr, Head, Part, Path, Template};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 
+use super::Vars;
 use super::filters::{apply, is_blank};
 use super::value::{name_of, text_of, walk};
-use super::{Vars, root};
 use crate::facts::{Env, Facts};
+use crate::schema::root_of_template;
 
 /// The most bytes one rendering may write, variables included. Variables that repeat each other
 /// grow without bounds otherwise.
@@ -372,7 +373,7 @@ impl<'s, 'a: 's> Run<'s, 'a> {
             ("vars", [name]) => self.var(&name_of(name)),
             // The whole environment is never a value, and texts have no members.
             ("env" | "vars", _) => Found::plain(None),
-            (name, rest) if root(name).is_some() => {
+            (name, rest) if root_of_template(name).is_some() => {
                 Found::plain(scope.fixed.get(name).and_then(|value| walk(value, rest)))
             }
             (name, rest) => {

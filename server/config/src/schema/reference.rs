@@ -12,24 +12,12 @@ use super::fields::{
 };
 use super::kind::{FieldSpec, Required, TableSpec};
 use crate::codes::{Code, Setting};
-
-/// What a page needs to know about a filter.
-#[derive(Clone, Copy, Debug)]
-pub struct FilterDoc<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Its argument as it is written, such as `:<sep>`; empty without one.
-    pub arg: &'a str,
-    /// What it does.
-    pub doc: &'a str,
-    /// An expression with it, and what that becomes.
-    pub example: &'a str,
-}
+use crate::eval::{ArgKind, FILTERS};
 
 const MADE: &str = "<!-- Made from the table of fields: `UPDATE_DOCS=1 cargo test -p kontext-config --test generated_docs`. -->\n";
 
 /// The pages of `docs/reference/`: file name and text.
-pub fn reference_markdown(filters: &[FilterDoc<'_>]) -> Vec<(String, String)> {
+pub fn reference_markdown() -> Vec<(String, String)> {
     vec![
         ("README.md".to_owned(), contents()),
         ("file.md".to_owned(), page("The file", "", &[&ROOT])),
@@ -51,7 +39,7 @@ pub fn reference_markdown(filters: &[FilterDoc<'_>]) -> Vec<(String, String)> {
             "companion.md".to_owned(),
             page("kontext-ls itself", "[companion]", &[&COMPANION, &NOTICES]),
         ),
-        ("templates.md".to_owned(), templates(filters)),
+        ("templates.md".to_owned(), templates()),
     ]
 }
 
@@ -188,7 +176,7 @@ fn on() -> String {
     finish(out)
 }
 
-fn templates(filters: &[FilterDoc<'_>]) -> String {
+fn templates() -> String {
     let mut out = format!("{MADE}\n# Templates\n\n");
     out.push_str(
         "`{{ head | filter | filter:argument }}`. The head is a dotted path (`repo.branch`, \
@@ -211,20 +199,24 @@ fn templates(filters: &[FilterDoc<'_>]) -> String {
          arguments as `args.NAME` and `NAME`, and a `tpl:` value of `map` the fields of the item. \
          None of them hides one of the roots above.\n\n",
     );
-    if !filters.is_empty() {
-        out.push_str("## Filters\n\nFilters keep null as null, except `default` and `json`.\n\n");
-        out.push_str("| filter | what it does | example |\n|---|---|---|\n");
-        for filter in filters {
-            let cell = |text: &str| text.replace('|', "\\|");
-            let _ = writeln!(
-                out,
-                "| `{}{}` | {} | {} |",
-                filter.name,
-                filter.arg,
-                cell(filter.doc),
-                cell(filter.example)
-            );
-        }
+    out.push_str("## Filters\n\nFilters keep null as null, except `default` and `json`.\n\n");
+    out.push_str("| filter | what it does | example |\n|---|---|---|\n");
+    for filter in FILTERS {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let argument = match filter.arg {
+            ArgKind::None => String::new(),
+            ArgKind::Separator(None) => ":SEP".to_owned(),
+            ArgKind::Separator(Some(default)) => format!("[:SEP]` (default `{default}`)`"),
+            ArgKind::Count(default) => format!("[:N]` (default {default})`"),
+            ArgKind::Literal => ":LITERAL".to_owned(),
+        };
+        let call = format!("`{}{argument}`", filter.name).replace(")``", ")");
+        let _ = writeln!(
+            out,
+            "| {call} | {} | {} |",
+            cell(filter.doc),
+            cell(filter.example)
+        );
     }
     finish(out)
 }

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use super::{Failure, Outcome};
-use crate::log;
+use crate::agents::AgentsEndpoint;
+use crate::server::Server;
 use crate::wire::{self, Address, Ended, Options};
+use crate::{log, workspace};
 
 /// Where the editor is. Default: standard input and output.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -69,48 +71,43 @@ async fn serve(args: &Args) -> Result<Ended, Failure> {
         .open()
         .await
         .map_err(|error| Failure::io("the editor", error))?;
-    let (service, socket) = tower_lsp::LspService::new(bare::Bare::new);
+    let endpoint = AgentsEndpoint::default();
+    let opener = endpoint.clone();
+    let (service, socket) = tower_lsp::LspService::new(move |client| {
+        log::forward(client.clone());
+        Server::new(
+            client,
+            workspace::Options::of_process(true),
+            Box::new(move |store| opener.open(store)),
+        )
+    });
     let options = Options {
         parent: args.client_process_id,
+        freshness: Some(service.inner().freshness()),
         ..Options::default()
     };
     // On its own worker: the thread of `block_on` would be woken for every message.
-    let connection = async move {
+    let connection = tokio::spawn(async move {
         wire::serve(service, socket, transport.input, transport.output, options).await
+    });
+    let ended = tokio::select! {
+        ended = connection => ended.map_err(|error| Failure::Other(format!("the server stopped: {error}"))),
+        () = terminated() => Ok(Ended::Parent),
     };
-    tokio::spawn(connection)
-        .await
-        .map_err(|error| Failure::Other(format!("the server stopped: {error}")))
+    // The process leaves without dropping what runs: the socket file must go first.
+    endpoint.close();
+    ended
 }
 
-/// Stands in until the server proper is built: answers `initialize` and nothing else.
-mod bare {
-    use tower_lsp::jsonrpc::Result;
-    use tower_lsp::lsp_types::{InitializeParams, InitializeResult, ServerInfo};
-    use tower_lsp::{Client, LanguageServer};
-
-    pub(super) struct Bare;
-
-    impl Bare {
-        pub(super) fn new(_client: Client) -> Self {
-            Bare
+/// Waits for the signal that asks the process to end.
+async fn terminated() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            terminate.recv().await;
+            return;
         }
     }
-
-    #[tower_lsp::async_trait]
-    impl LanguageServer for Bare {
-        async fn initialize(&self, _: InitializeParams) -> Result<InitializeResult> {
-            Ok(InitializeResult {
-                server_info: Some(ServerInfo {
-                    name: "kontext-ls".into(),
-                    version: Some(env!("CARGO_PKG_VERSION").into()),
-                }),
-                ..InitializeResult::default()
-            })
-        }
-
-        async fn shutdown(&self) -> Result<()> {
-            Ok(())
-        }
-    }
+    std::future::pending().await
 }

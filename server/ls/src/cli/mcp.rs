@@ -1,9 +1,11 @@
 //! `kontext-ls mcp`: MCP on stdio, the command that an agent's configuration names.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{Failure, Outcome};
-use crate::log;
+use crate::wire::Address;
+use crate::{agents, bridge, log};
 
 /// Which workspace the agent works in.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -13,11 +15,35 @@ pub struct Args {
     pub dir: Option<PathBuf>,
 }
 
+impl Args {
+    /// The workspace these arguments and the environment name.
+    ///
+    /// # Errors
+    /// When the current directory is not to be had.
+    pub fn workspace(&self) -> Result<PathBuf, Failure> {
+        super::workspace_dir(self.dir.as_deref())
+    }
+}
+
 /// Serves one agent until it closes standard input.
 ///
 /// # Errors
-/// When the command is not built in, or standard input cannot be read.
-pub fn run(_args: &Args) -> Outcome {
+/// When there is no such directory, or standard input cannot be read.
+pub fn run(args: &Args) -> Outcome {
     log::init();
-    Err(Failure::NotBuilt("mcp"))
+    let dir = args.workspace()?;
+    let runtime = super::lsp::runtime()?;
+    let outcome = runtime.block_on(serve(dir));
+    // A blocking read of standard input may go on for ever: leave without it.
+    runtime.shutdown_background();
+    outcome.map(|()| 0)
+}
+
+async fn serve(dir: PathBuf) -> Result<(), Failure> {
+    let transport = Address::Stdio.open().await.map_err(|error| Failure::io("standard input", error))?;
+    let options = bridge::Options::new(dir.clone());
+    let disk: bridge::Disk = Arc::new(move || agents::from_disk(&dir));
+    bridge::run(transport.input, transport.output, options, disk)
+        .await
+        .map_err(|error| Failure::io("the agent", error))
 }

@@ -5,6 +5,7 @@
 //! configuration, files not formatted), 2 the command could not do its work.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -79,6 +80,20 @@ impl Failure {
             error,
         }
     }
+}
+
+/// The workspace a command is about: `--dir`, `KONTEXT_DIR`, else the current directory.
+///
+/// # Errors
+/// When it is no directory, or the current one is not to be had.
+pub fn workspace_dir(dir: Option<&Path>) -> Result<PathBuf, Failure> {
+    let named = dir.map(Path::to_path_buf).or_else(|| std::env::var_os("KONTEXT_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from));
+    let current = || std::env::current_dir().map_err(|error| Failure::io("the current directory", error));
+    let dir = match named {
+        Some(dir) => std::path::absolute(&dir).map_err(|error| Failure::io(dir.display(), error))?,
+        None => current()?,
+    };
+    if dir.is_dir() { Ok(dir) } else { Err(Failure::Other(format!("there is no directory {}", dir.display()))) }
 }
 
 /// The exit code of a command that did its work: 0 or 1.

@@ -21,13 +21,31 @@ pub(super) fn capabilities(profile: &Profile) -> ServerCapabilities {
     });
     ServerCapabilities {
         position_encoding: Some(profile.encoding_kind()),
-        text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
-            open_close: Some(true),
-            change: Some(TextDocumentSyncKind::INCREMENTAL),
-            save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions { include_text: Some(false) })),
-            ..TextDocumentSyncOptions::default()
-        })),
+        text_document_sync: Some(TextDocumentSyncCapability::Options(
+            TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(TextDocumentSyncKind::INCREMENTAL),
+                save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions {
+                    include_text: Some(false),
+                })),
+                ..TextDocumentSyncOptions::default()
+            },
+        )),
         diagnostic_provider: pull,
+        completion_provider: Some(CompletionOptions {
+            resolve_provider: Some(true),
+            trigger_characters: Some(
+                [".", "\"", "'", "[", "{", "|", "=", "/", ",", ":"]
+                    .map(str::to_owned)
+                    .to_vec(),
+            ),
+            ..CompletionOptions::default()
+        }),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
         workspace: Some(WorkspaceServerCapabilities {
             workspace_folders: Some(WorkspaceFoldersServerCapabilities {
                 supported: Some(true),
@@ -39,7 +57,12 @@ pub(super) fn capabilities(profile: &Profile) -> ServerCapabilities {
     }
 }
 
-pub(super) fn document_diagnostics(snapshot: &Snapshot, file: &File, profile: &Profile, known: Option<String>) -> DocumentDiagnosticReport {
+pub(super) fn document_diagnostics(
+    snapshot: &Snapshot,
+    file: &File,
+    profile: &Profile,
+    known: Option<String>,
+) -> DocumentDiagnosticReport {
     let diagnostics = snapshot.diagnostics(file);
     let id = result_id(file, &diagnostics);
     if known.as_ref() == Some(&id) {
@@ -51,46 +74,68 @@ pub(super) fn document_diagnostics(snapshot: &Snapshot, file: &File, profile: &P
     }
     let items = Places::of(file, profile).diagnostics(snapshot, file, &diagnostics);
     DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport {
-        full_document_diagnostic_report: FullDocumentDiagnosticReport { result_id: Some(id), items },
+        full_document_diagnostic_report: FullDocumentDiagnosticReport {
+            result_id: Some(id),
+            items,
+        },
         ..RelatedFullDocumentDiagnosticReport::default()
     })
 }
 
 /// One report for each layer and each open document; what the client knows is left unchanged.
-pub(super) fn workspace_diagnostics(snapshot: &Snapshot, profile: &Profile, known: &[PreviousResultId]) -> Vec<WorkspaceDocumentDiagnosticReport> {
+pub(super) fn workspace_diagnostics(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    known: &[PreviousResultId],
+) -> Vec<WorkspaceDocumentDiagnosticReport> {
     let mut reports = Vec::new();
     let mut seen = Vec::new();
     for file in workspace_files(snapshot) {
-        let Ok(uri) = Url::parse(&file.uri) else { continue };
+        let Ok(uri) = Url::parse(&file.uri) else {
+            continue;
+        };
         seen.push(uri.clone());
-        let before = known.iter().find(|known| known.uri == uri).map(|known| known.value.clone());
+        let before = known
+            .iter()
+            .find(|known| known.uri == uri)
+            .map(|known| known.value.clone());
         reports.push(report(snapshot, file, profile, uri, before));
     }
     // What is gone has nothing wrong with it any more.
     for gone in known.iter().filter(|known| !seen.contains(&known.uri)) {
-        reports.push(WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
-            uri: gone.uri.clone(),
-            version: None,
-            full_document_diagnostic_report: FullDocumentDiagnosticReport::default(),
-        }));
+        reports.push(WorkspaceDocumentDiagnosticReport::Full(
+            WorkspaceFullDocumentDiagnosticReport {
+                uri: gone.uri.clone(),
+                version: None,
+                full_document_diagnostic_report: FullDocumentDiagnosticReport::default(),
+            },
+        ));
     }
     reports
 }
 
-fn report(snapshot: &Snapshot, file: &Arc<File>, profile: &Profile, uri: Url, known: Option<String>) -> WorkspaceDocumentDiagnosticReport {
+fn report(
+    snapshot: &Snapshot,
+    file: &Arc<File>,
+    profile: &Profile,
+    uri: Url,
+    known: Option<String>,
+) -> WorkspaceDocumentDiagnosticReport {
     let version = file.version.map(i64::from);
     match document_diagnostics(snapshot, file, profile, known) {
-        DocumentDiagnosticReport::Full(full) => WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
-            uri,
-            version,
-            full_document_diagnostic_report: full.full_document_diagnostic_report,
-        }),
-        DocumentDiagnosticReport::Unchanged(same) => {
-            WorkspaceDocumentDiagnosticReport::Unchanged(WorkspaceUnchangedDocumentDiagnosticReport {
+        DocumentDiagnosticReport::Full(full) => {
+            WorkspaceDocumentDiagnosticReport::Full(WorkspaceFullDocumentDiagnosticReport {
+                uri,
+                version,
+                full_document_diagnostic_report: full.full_document_diagnostic_report,
+            })
+        }
+        DocumentDiagnosticReport::Unchanged(same) => WorkspaceDocumentDiagnosticReport::Unchanged(
+            WorkspaceUnchangedDocumentDiagnosticReport {
                 uri,
                 version,
                 unchanged_document_diagnostic_report: same.unchanged_document_diagnostic_report,
-            })
-        }
+            },
+        ),
     }
 }

@@ -4,6 +4,7 @@
 //! [`crate::wire`]); what takes longer than a moment goes on in a blocking thread.
 
 mod answers;
+mod features;
 mod from_proto;
 mod profile;
 mod publish;
@@ -18,9 +19,9 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::*;
 use tower_lsp::{Client, LanguageServer};
 
-use crate::wire::aside;
+use crate::wire::{Freshness, aside};
 use crate::workspace::{Options, Refresher, Store};
-use crate::world::{Platform, identity};
+use crate::world::{self, Platform, identity};
 use profile::Profile;
 
 /// The language server of one client.
@@ -29,6 +30,8 @@ pub struct Server {
     store: Arc<Store>,
     session: OnceLock<Session>,
     on_ready: OnReady,
+    programs: Arc<OnceLock<Arc<[String]>>>,
+    programs_asked: std::sync::atomic::AtomicBool,
 }
 
 /// Called once when the folders of the client are known.
@@ -46,7 +49,14 @@ impl Server {
     /// A server for this client. `on_ready` is called once, when the folders are known: the place
     /// to open the endpoint for agents.
     pub fn new(client: Client, options: Options, on_ready: OnReady) -> Self {
-        Self { client, store: Store::new(options), session: OnceLock::new(), on_ready }
+        Self {
+            client,
+            store: Store::new(options),
+            session: OnceLock::new(),
+            on_ready,
+            programs: Arc::default(),
+            programs_asked: false.into(),
+        }
     }
 
     /// The state behind it.
@@ -54,27 +64,67 @@ impl Server {
         &self.store
     }
 
+    /// Whether the answer to a request about a document still stands when it is ready: the
+    /// document must not have changed meanwhile.
+    pub fn freshness(&self) -> Freshness {
+        let store = Arc::clone(&self.store);
+        Arc::new(move |request| {
+            let uri = request
+                .params()?
+                .pointer("/textDocument/uri")?
+                .as_str()?
+                .to_owned();
+            let version =
+                move |store: &Store| store.file(&store.snapshot(), &uri).map(|file| file.version);
+            let then = version(&store);
+            let store = Arc::clone(&store);
+            Some(Box::new(move || version(&store) == then))
+        })
+    }
+
     fn profile(&self) -> Arc<Profile> {
-        self.session.get().map(|session| Arc::clone(&session.profile)).unwrap_or_default()
+        self.session
+            .get()
+            .map(|session| Arc::clone(&session.profile))
+            .unwrap_or_default()
     }
 
     /// Finds the layers and starts the workers, once: with `initialized`, or with the first
     /// document of a client that never sends it.
     fn start(&self) {
-        let Some(session) = self.session.get() else { return };
+        let Some(session) = self.session.get() else {
+            return;
+        };
         session.started.get_or_init(|| {
-            let folders = session.folders.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+            let folders = session
+                .folders
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .clone();
             self.store.set_folders(&folders);
-            self.store.set_severities(settings::severities(&session.options));
+            self.store
+                .set_severities(settings::severities(&session.options));
             let profile = &session.profile;
             if !profile.pulls_diagnostics {
-                tokio::spawn(publish::push(self.client.clone(), Arc::clone(profile), self.store.subscribe()));
+                tokio::spawn(publish::push(
+                    self.client.clone(),
+                    Arc::clone(profile),
+                    self.store.subscribe(),
+                ));
             }
-            tokio::spawn(publish::refresh(self.client.clone(), Arc::clone(profile), self.store.subscribe()));
+            tokio::spawn(publish::refresh(
+                self.client.clone(),
+                Arc::clone(profile),
+                self.store.subscribe(),
+            ));
             tokio::spawn(Refresher::new(&self.store).run());
             (self.on_ready)(&self.store);
             if profile.configuration {
-                tokio::spawn(settings::ask(self.client.clone(), Arc::clone(&self.store), session.options.clone()));
+                tokio::spawn(settings::ask(
+                    self.client.clone(),
+                    Arc::clone(&self.store),
+                    session.options.clone(),
+                ));
             }
         });
     }
@@ -86,13 +136,62 @@ impl Server {
         Some((snapshot, file))
     }
 
+    /// The names of the programs on `PATH`, looked up in the background the first time; empty
+    /// until they are known.
+    fn programs(&self) -> Arc<[String]> {
+        if let Some(programs) = self.programs.get() {
+            return Arc::clone(programs);
+        }
+        if !self
+            .programs_asked
+            .swap(true, std::sync::atomic::Ordering::Relaxed)
+        {
+            let programs = Arc::clone(&self.programs);
+            tokio::task::spawn_blocking(move || {
+                programs
+                    .get_or_init(|| world::programs(&world::process_env()).into())
+                    .len()
+            });
+        }
+        Arc::default()
+    }
+
+    async fn format(
+        &self,
+        uri: Url,
+        range: Option<Range>,
+        options: FormattingOptions,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        let outcome = self
+            .answer(&uri, move |_, file, profile| {
+                Some(features::format(file, range, &options, profile))
+            })
+            .await?;
+        match outcome {
+            Some(Ok(edits)) => Ok(Some(edits)),
+            Some(Err(why)) => {
+                // The text stays as it is; the person hears why.
+                let client = self.client.clone();
+                tokio::spawn(async move {
+                    client
+                        .show_message(MessageType::WARNING, format!("Not formatted: {why}"))
+                        .await
+                });
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    }
+
     /// Computes an answer about a document on a thread of its own.
     async fn answer<T, F>(&self, uri: &Url, compute: F) -> Result<Option<T>>
     where
         T: Send + 'static,
         F: FnOnce(&Snapshot, &File, &Profile) -> Option<T> + Send + 'static,
     {
-        let Some((snapshot, file)) = self.document(uri) else { return Ok(None) };
+        let Some((snapshot, file)) = self.document(uri) else {
+            return Ok(None);
+        };
         let profile = self.profile();
         aside().await;
         let work = tokio::task::spawn_blocking(move || compute(&snapshot, &file, &profile));
@@ -113,7 +212,13 @@ fn folders_of(params: &InitializeParams) -> Vec<PathBuf> {
     }
     #[expect(deprecated, reason = "old clients send nothing else")]
     if folders.is_empty() {
-        folders.extend(params.root_path.as_ref().map(PathBuf::from).filter(|path| path.is_absolute()));
+        folders.extend(
+            params
+                .root_path
+                .as_ref()
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute()),
+        );
     }
     folders
 }
@@ -151,14 +256,22 @@ impl LanguageServer for Server {
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
         self.start();
         let document = params.text_document;
-        self.store.open(document.uri.as_str(), document.version, document.text);
+        self.store
+            .open(document.uri.as_str(), document.version, document.text);
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
-        let changes = params.content_changes.into_iter().map(from_proto::change).collect();
+        let changes = params
+            .content_changes
+            .into_iter()
+            .map(from_proto::change)
+            .collect();
         let document = params.text_document;
         let encoding = self.profile().encoding;
-        if let Err(fault) = self.store.change(document.uri.as_str(), document.version, changes, encoding) {
+        if let Err(fault) =
+            self.store
+                .change(document.uri.as_str(), document.version, changes, encoding)
+        {
             tracing::warn!(uri = %document.uri, %fault, "change refused");
         }
     }
@@ -178,19 +291,33 @@ impl LanguageServer for Server {
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        let Some(session) = self.session.get() else { return };
+        let Some(session) = self.session.get() else {
+            return;
+        };
         if session.profile.configuration {
-            tokio::spawn(settings::ask(self.client.clone(), Arc::clone(&self.store), session.options.clone()));
+            tokio::spawn(settings::ask(
+                self.client.clone(),
+                Arc::clone(&self.store),
+                session.options.clone(),
+            ));
         } else {
-            self.store.set_severities(settings::merged(&session.options, &params.settings));
+            self.store
+                .set_severities(settings::merged(&session.options, &params.settings));
         }
     }
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
-        let Some(session) = self.session.get() else { return };
+        let Some(session) = self.session.get() else {
+            return;
+        };
         let folders = {
-            let mut folders = session.folders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let path = |folder: &WorkspaceFolder| identity::uri_to_path(folder.uri.as_str(), Platform::current());
+            let mut folders = session
+                .folders
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let path = |folder: &WorkspaceFolder| {
+                identity::uri_to_path(folder.uri.as_str(), Platform::current())
+            };
             let removed: Vec<_> = params.event.removed.iter().filter_map(path).collect();
             folders.retain(|folder| !removed.contains(folder));
             for added in params.event.added.iter().filter_map(path) {
@@ -203,21 +330,95 @@ impl LanguageServer for Server {
         self.store.set_folders(&folders);
     }
 
-    async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReportResult> {
+    async fn diagnostic(
+        &self,
+        params: DocumentDiagnosticParams,
+    ) -> Result<DocumentDiagnosticReportResult> {
         let known = params.previous_result_id;
         let report = self
-            .answer(&params.text_document.uri, |snapshot, file, profile| Some(answers::document_diagnostics(snapshot, file, profile, known)))
+            .answer(&params.text_document.uri, |snapshot, file, profile| {
+                Some(answers::document_diagnostics(
+                    snapshot, file, profile, known,
+                ))
+            })
             .await?;
-        Ok(DocumentDiagnosticReportResult::Report(report.unwrap_or_else(|| {
-            DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport::default())
-        })))
+        Ok(DocumentDiagnosticReportResult::Report(
+            report.unwrap_or_else(|| {
+                DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport::default())
+            }),
+        ))
     }
 
-    async fn workspace_diagnostic(&self, params: WorkspaceDiagnosticParams) -> Result<WorkspaceDiagnosticReportResult> {
+    async fn workspace_diagnostic(
+        &self,
+        params: WorkspaceDiagnosticParams,
+    ) -> Result<WorkspaceDiagnosticReportResult> {
         let (snapshot, profile) = (self.store.snapshot(), self.profile());
         aside().await;
-        let work = tokio::task::spawn_blocking(move || answers::workspace_diagnostics(&snapshot, &profile, &params.previous_result_ids));
+        let work = tokio::task::spawn_blocking(move || {
+            answers::workspace_diagnostics(&snapshot, &profile, &params.previous_result_ids)
+        });
         let items = work.await.map_err(|_| Error::internal_error())?;
-        Ok(WorkspaceDiagnosticReportResult::Report(WorkspaceDiagnosticReport { items }))
+        Ok(WorkspaceDiagnosticReportResult::Report(
+            WorkspaceDiagnosticReport { items },
+        ))
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let at = params.text_document_position;
+        let programs = self.programs();
+        self.answer(&at.text_document.uri, move |snapshot, file, profile| {
+            Some(features::complete(
+                snapshot,
+                file,
+                at.position,
+                profile,
+                &programs,
+            ))
+        })
+        .await
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(features::resolve(item, &self.profile()))
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let at = params.text_document_position_params;
+        self.answer(&at.text_document.uri, move |snapshot, file, profile| {
+            features::hover_at(snapshot, file, at.position, profile)
+        })
+        .await
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let range = params.range;
+        self.answer(&params.text_document.uri, move |snapshot, file, profile| {
+            Some(features::hints(snapshot, file, range, profile))
+        })
+        .await
+    }
+
+    async fn document_symbol(
+        &self,
+        params: DocumentSymbolParams,
+    ) -> Result<Option<DocumentSymbolResponse>> {
+        self.answer(&params.text_document.uri, |_, file, profile| {
+            Some(features::outline(file, profile))
+        })
+        .await
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        self.format(params.text_document.uri, None, params.options)
+            .await
+    }
+
+    async fn range_formatting(
+        &self,
+        params: DocumentRangeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        self.format(params.text_document.uri, Some(params.range), params.options)
+            .await
     }
 }

@@ -5,7 +5,10 @@ use tower_lsp::lsp_types::{ClientCapabilities, MarkupKind, PositionEncodingKind}
 
 /// The client's capabilities, read once.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one capability of the protocol")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one capability of the protocol"
+)]
 pub(super) struct Profile {
     /// How characters of positions are counted.
     pub(super) encoding: Encoding,
@@ -39,8 +42,13 @@ impl Profile {
     pub(super) fn of(capabilities: &ClientCapabilities) -> Self {
         let document = capabilities.text_document.as_ref();
         let workspace = capabilities.workspace.as_ref();
-        let markdown = |formats: &Option<Vec<MarkupKind>>| formats.as_ref().is_some_and(|all| all.contains(&MarkupKind::Markdown));
-        let item = document.and_then(|document| document.completion.as_ref()?.completion_item.as_ref());
+        let markdown = |formats: &Option<Vec<MarkupKind>>| {
+            formats
+                .as_ref()
+                .is_some_and(|all| all.contains(&MarkupKind::Markdown))
+        };
+        let item =
+            document.and_then(|document| document.completion.as_ref()?.completion_item.as_ref());
         let publish = document.and_then(|document| document.publish_diagnostics.as_ref());
         Self {
             encoding: encoding(capabilities),
@@ -80,10 +88,16 @@ impl Profile {
 /// UTF-8 where it is offered, as it costs nothing; UTF-16 where nothing is said or it is among
 /// the offers; UTF-32 where it is the only one.
 fn encoding(capabilities: &ClientCapabilities) -> Encoding {
-    let offered = capabilities.general.as_ref().and_then(|general| general.position_encodings.as_deref()).unwrap_or_default();
+    let offered = capabilities
+        .general
+        .as_ref()
+        .and_then(|general| general.position_encodings.as_deref())
+        .unwrap_or_default();
     if offered.contains(&PositionEncodingKind::UTF8) {
         Encoding::Utf8
-    } else if offered.contains(&PositionEncodingKind::UTF16) || !offered.contains(&PositionEncodingKind::UTF32) {
+    } else if offered.contains(&PositionEncodingKind::UTF16)
+        || !offered.contains(&PositionEncodingKind::UTF32)
+    {
         Encoding::Utf16
     } else {
         Encoding::Utf32

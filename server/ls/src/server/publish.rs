@@ -22,28 +22,44 @@ struct Published {
 
 /// Publishes the diagnostics of every snapshot to come, until the store is gone. While one is
 /// being worked on, newer ones replace each other: a burst of edits is published once or twice.
-pub(super) async fn push(client: Client, profile: Arc<Profile>, mut snapshots: watch::Receiver<Arc<Snapshot>>) {
+pub(super) async fn push(
+    client: Client,
+    profile: Arc<Profile>,
+    mut snapshots: watch::Receiver<Arc<Snapshot>>,
+) {
     let mut published: HashMap<FileId, Published> = HashMap::new();
     snapshots.mark_changed();
     while snapshots.changed().await.is_ok() {
         let snapshot = Arc::clone(&snapshots.borrow_and_update());
         let work = {
             let (snapshot, profile) = (Arc::clone(&snapshot), Arc::clone(&profile));
-            let known: HashMap<FileId, (Option<i32>, Arc<[Diagnostic]>)> =
-                published.iter().map(|(id, last)| (*id, (last.version, Arc::clone(&last.diagnostics)))).collect();
+            let known: HashMap<FileId, (Option<i32>, Arc<[Diagnostic]>)> = published
+                .iter()
+                .map(|(id, last)| (*id, (last.version, Arc::clone(&last.diagnostics))))
+                .collect();
             tokio::task::spawn_blocking(move || changed(&snapshot, &profile, &known))
         };
         let Ok(changed) = work.await else { continue };
         for (file, diagnostics, params) in changed {
-            let last = Published { uri: Arc::clone(&file.uri), version: file.version, diagnostics };
+            let last = Published {
+                uri: Arc::clone(&file.uri),
+                version: file.version,
+                diagnostics,
+            };
             let before = published.insert(file.id, last);
             // The same file under another URI: the old one must not keep what it showed.
             if let Some(before) = before.filter(|before| before.uri != file.uri) {
                 clear(&client, &before.uri).await;
             }
-            client.publish_diagnostics(params.uri, params.diagnostics, params.version).await;
+            client
+                .publish_diagnostics(params.uri, params.diagnostics, params.version)
+                .await;
         }
-        let gone: Vec<FileId> = published.keys().copied().filter(|id| snapshot.file(*id).is_none()).collect();
+        let gone: Vec<FileId> = published
+            .keys()
+            .copied()
+            .filter(|id| snapshot.file(*id).is_none())
+            .collect();
         for id in gone {
             if let Some(last) = published.remove(&id)
                 && (!last.diagnostics.is_empty() || last.version.is_some())
@@ -63,21 +79,34 @@ async fn clear(client: &Client, uri: &str) {
 type Work = (Arc<File>, Arc<[Diagnostic]>, lsp::PublishDiagnosticsParams);
 
 /// The files whose diagnostics, or whose version, differ from what was published.
-fn changed(snapshot: &Snapshot, profile: &Profile, known: &HashMap<FileId, (Option<i32>, Arc<[Diagnostic]>)>) -> Vec<Work> {
+fn changed(
+    snapshot: &Snapshot,
+    profile: &Profile,
+    known: &HashMap<FileId, (Option<i32>, Arc<[Diagnostic]>)>,
+) -> Vec<Work> {
     let mut work = Vec::new();
     for file in &snapshot.files {
         let diagnostics = snapshot.diagnostics(file);
         let same = match known.get(&file.id) {
-            Some((version, before)) => *version == file.version && (Arc::ptr_eq(before, &diagnostics) || **before == *diagnostics),
+            Some((version, before)) => {
+                *version == file.version
+                    && (Arc::ptr_eq(before, &diagnostics) || **before == *diagnostics)
+            }
             // A file nobody has open and nothing is wrong with needs no word.
             None => !file.open && diagnostics.is_empty(),
         };
-        let Ok(uri) = lsp::Url::parse(&file.uri) else { continue };
+        let Ok(uri) = lsp::Url::parse(&file.uri) else {
+            continue;
+        };
         if same {
             continue;
         }
         let diagnostics_out = Places::of(file, profile).diagnostics(snapshot, file, &diagnostics);
-        let params = lsp::PublishDiagnosticsParams { uri, diagnostics: diagnostics_out, version: file.version };
+        let params = lsp::PublishDiagnosticsParams {
+            uri,
+            diagnostics: diagnostics_out,
+            version: file.version,
+        };
         work.push((Arc::clone(file), diagnostics, params));
     }
     work
@@ -95,16 +124,25 @@ pub(super) fn result_id(file: &File, diagnostics: &[Diagnostic]) -> String {
 
 /// The files that diagnostics are shown for when nobody has them open.
 pub(super) fn workspace_files(snapshot: &Snapshot) -> impl Iterator<Item = &Arc<File>> {
-    snapshot.files.iter().filter(|file| file.open || !file.roles.is_empty())
+    snapshot
+        .files
+        .iter()
+        .filter(|file| file.open || !file.roles.is_empty())
 }
 
 /// Tells a client that pulls diagnostics, or shows hints, when something other than the text it
 /// asked about has changed: another layer, the world, a setting.
-pub(super) async fn refresh(client: Client, profile: Arc<Profile>, mut snapshots: watch::Receiver<Arc<Snapshot>>) {
+pub(super) async fn refresh(
+    client: Client,
+    profile: Arc<Profile>,
+    mut snapshots: watch::Receiver<Arc<Snapshot>>,
+) {
     let mut last: Option<Arc<Snapshot>> = None;
     while snapshots.changed().await.is_ok() {
         let snapshot = Arc::clone(&snapshots.borrow_and_update());
-        let changed = last.as_ref().is_none_or(|last| surroundings_differ(last, &snapshot));
+        let changed = last
+            .as_ref()
+            .is_none_or(|last| surroundings_differ(last, &snapshot));
         last = Some(snapshot);
         if !changed {
             continue;
@@ -124,18 +162,35 @@ pub(super) async fn refresh(client: Client, profile: Arc<Profile>, mut snapshots
 /// Whether anything but the text of open documents differs.
 fn surroundings_differ(a: &Snapshot, b: &Snapshot) -> bool {
     let facts = a.workspaces.len() != b.workspaces.len()
-        || a.workspaces.iter().zip(&b.workspaces).any(|(a, b)| !Arc::ptr_eq(&a.facts, &b.facts) || a.severities != b.severities);
+        || a.workspaces
+            .iter()
+            .zip(&b.workspaces)
+            .any(|(a, b)| !Arc::ptr_eq(&a.facts, &b.facts) || a.severities != b.severities);
     let layers = || {
         let open = |file: &File| (file.id, file.open, file.roles.clone());
         let changed = |file: &&Arc<File>| {
-            a.file(file.id).is_none_or(|before| open(before) != open(file) || !file.open && !Arc::ptr_eq(&before.source, &file.source))
+            a.file(file.id).is_none_or(|before| {
+                open(before) != open(file)
+                    || !file.open && !Arc::ptr_eq(&before.source, &file.source)
+            })
         };
         a.files.len() != b.files.len() || b.files.iter().any(|file| changed(&file))
     };
     // One layer being edited changes what is wrong in the others.
     let neighbours = || {
-        let several = |snapshot: &Snapshot| snapshot.files.iter().filter(|file| !file.roles.is_empty()).count() > 1;
-        several(b) && a.workspaces.iter().zip(&b.workspaces).any(|(a, b)| !Arc::ptr_eq(&a.stack, &b.stack))
+        let several = |snapshot: &Snapshot| {
+            snapshot
+                .files
+                .iter()
+                .filter(|file| !file.roles.is_empty())
+                .count()
+                > 1
+        };
+        several(b)
+            && a.workspaces
+                .iter()
+                .zip(&b.workspaces)
+                .any(|(a, b)| !Arc::ptr_eq(&a.stack, &b.stack))
     };
     facts || layers() || neighbours()
 }

@@ -43,7 +43,10 @@ pub(super) fn merged(options: &Value, settings: &Value) -> Severities {
 /// Asks the client and takes over what it says. To be run in a task of its own: the client may
 /// take its time, or never answer.
 pub(super) async fn ask(client: Client, store: Arc<Store>, options: Value) {
-    let item = ConfigurationItem { scope_uri: None, section: Some(SECTION.to_owned()) };
+    let item = ConfigurationItem {
+        scope_uri: None,
+        section: Some(SECTION.to_owned()),
+    };
     match client.configuration(vec![item]).await {
         Ok(answers) => {
             let settings = answers.into_iter().next().unwrap_or_default();

@@ -36,7 +36,14 @@ impl Buffer {
         let text = bounded(text);
         let lines = Arc::new(LineIndex::new(&text));
         let source = Arc::new(Source::parse(text.as_str()));
-        Self { uris: vec![uri.into()], version, touched: false, source, lines, text }
+        Self {
+            uris: vec![uri.into()],
+            version,
+            touched: false,
+            source,
+            lines,
+            text,
+        }
     }
 
     /// The whole text.
@@ -45,7 +52,12 @@ impl Buffer {
     }
 
     /// Applies the changes of one notification, each in the coordinates the one before left.
-    pub(super) fn apply(&mut self, version: i32, changes: Vec<ContentChange>, encoding: Encoding) -> Result<(), EditFault> {
+    pub(super) fn apply(
+        &mut self,
+        version: i32,
+        changes: Vec<ContentChange>,
+        encoding: Encoding,
+    ) -> Result<(), EditFault> {
         let growth: usize = changes.iter().map(|change| change.text.len()).sum();
         if self.text.len() + growth > MAX_LEN as usize {
             return Err(EditFault::TooLarge);
@@ -57,7 +69,12 @@ impl Buffer {
             whole = Some(whole.map_or(change, |before| before.merge(change)));
         }
         if let Some(change) = whole {
-            let source = self.source.edited(self.text.as_str(), change.start, change.old_end, change.new_end);
+            let source = self.source.edited(
+                self.text.as_str(),
+                change.start,
+                change.old_end,
+                change.new_end,
+            );
             self.source = Arc::new(source);
             self.touched = true;
         }

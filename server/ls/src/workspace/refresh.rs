@@ -35,10 +35,14 @@ impl Refresher {
 
     /// Works until the store is gone.
     pub async fn run(mut self) {
-        let Some(mut snapshots) = self.store.upgrade().map(|store| store.subscribe()) else { return };
+        let Some(mut snapshots) = self.store.upgrade().map(|store| store.subscribe()) else {
+            return;
+        };
         let mut reload = false;
         loop {
-            let Some(store) = self.store.upgrade() else { return };
+            let Some(store) = self.store.upgrade() else {
+                return;
+            };
             self.bring_up_to_date(store, reload).await;
             reload = false;
             tokio::select! {
@@ -61,10 +65,22 @@ impl Refresher {
 }
 
 /// Looks at the disk, off the threads that serve.
-async fn snapshot_is_answered(store: &Arc<Store>, answered: &mut BTreeMap<PathBuf, Arc<Stack>>, reload: bool, watcher: &Arc<Watcher>) {
-    let known = |workspace: &Arc<Workspace>| answered.get(&workspace.root).is_some_and(|stack| Arc::ptr_eq(stack, &workspace.stack));
+async fn snapshot_is_answered(
+    store: &Arc<Store>,
+    answered: &mut BTreeMap<PathBuf, Arc<Stack>>,
+    reload: bool,
+    watcher: &Arc<Watcher>,
+) {
+    let known = |workspace: &Arc<Workspace>| {
+        answered
+            .get(&workspace.root)
+            .is_some_and(|stack| Arc::ptr_eq(stack, &workspace.stack))
+    };
     let snapshot = store.snapshot();
-    if !reload && snapshot.workspaces.iter().all(known) && snapshot.workspaces.len() == answered.len() {
+    if !reload
+        && snapshot.workspaces.iter().all(known)
+        && snapshot.workspaces.len() == answered.len()
+    {
         return;
     }
     let (store, watcher) = (Arc::clone(store), Arc::clone(watcher));
@@ -87,15 +103,27 @@ pub fn refresh_once(store: &Arc<Store>) {
 
 /// Answers what is asked and gives the stacks the answers are for. Not `afresh`: what is answered
 /// already is not looked at again.
-fn answer(store: &Arc<Store>, afresh: bool, watcher: Option<&Watcher>) -> BTreeMap<PathBuf, Arc<Stack>> {
+fn answer(
+    store: &Arc<Store>,
+    afresh: bool,
+    watcher: Option<&Watcher>,
+) -> BTreeMap<PathBuf, Arc<Stack>> {
     let snapshot = store.snapshot();
     let places = store.places();
     let mut watched = BTreeSet::new();
     let mut asked: Vec<(&Arc<Workspace>, BTreeSet<Question>)> = Vec::new();
     for workspace in &snapshot.workspaces {
         let questions = status::questions(&workspace.stack, &workspace.facts);
-        if let Some((places, repo)) = places.iter().find(|(places, _)| places.root == workspace.root) {
-            watched.extend(world::watch_set(places, repo, &questions, &workspace.facts.env));
+        if let Some((places, repo)) = places
+            .iter()
+            .find(|(places, _)| places.root == workspace.root)
+        {
+            watched.extend(world::watch_set(
+                places,
+                repo,
+                &questions,
+                &workspace.facts.env,
+            ));
         }
         asked.push((workspace, questions));
     }
@@ -120,5 +148,8 @@ fn answer(store: &Arc<Store>, afresh: bool, watcher: Option<&Watcher>) -> BTreeM
             store.set_facts(&workspace.root, world::gather(questions, base));
         }
     }
-    asked.into_iter().map(|(workspace, _)| (workspace.root.clone(), Arc::clone(&workspace.stack))).collect()
+    asked
+        .into_iter()
+        .map(|(workspace, _)| (workspace.root.clone(), Arc::clone(&workspace.stack)))
+        .collect()
 }

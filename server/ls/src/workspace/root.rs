@@ -32,7 +32,13 @@ pub(super) struct Root {
 
 impl Root {
     /// Looks at the disk for the repository and the places of the layers.
-    pub(super) fn discover(folder: &Path, named: bool, env: &Env, config_home: &Path, now: Now) -> Self {
+    pub(super) fn discover(
+        folder: &Path,
+        named: bool,
+        env: &Env,
+        config_home: &Path,
+        now: Now,
+    ) -> Self {
         let repo = find_repo(folder);
         let trust = match env.get(TRUST_VARIABLE) {
             Some("1") => Trust::ByEnvironment,
@@ -40,7 +46,13 @@ impl Root {
         };
         let places = Places::new(&repo, config_home, None);
         let layers = keyed(&places);
-        let facts = Facts { env: env.clone(), repo, now, trust, ..Facts::default() };
+        let facts = Facts {
+            env: env.clone(),
+            repo,
+            now,
+            trust,
+            ..Facts::default()
+        };
         Self {
             folder: folder.to_path_buf(),
             named,

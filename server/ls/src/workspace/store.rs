@@ -33,7 +33,11 @@ impl Options {
     pub fn of_process(editor: bool) -> Self {
         let env = world::process_env();
         let config_home = world::config_home(&env, Platform::current());
-        Self { env, config_home, editor }
+        Self {
+            env,
+            config_home,
+            editor,
+        }
     }
 }
 
@@ -78,8 +82,14 @@ impl Store {
             client_severities: BTreeMap::new(),
             revision: 0,
         };
-        let current = watch::Sender::new(Arc::new(Snapshot { editor, ..Snapshot::default() }));
-        Arc::new(Self { state: Mutex::new(state), current })
+        let current = watch::Sender::new(Arc::new(Snapshot {
+            editor,
+            ..Snapshot::default()
+        }));
+        Arc::new(Self {
+            state: Mutex::new(state),
+            current,
+        })
     }
 
     /// The newest snapshot.
@@ -119,9 +129,17 @@ impl Store {
     ///
     /// # Errors
     /// Where the change cannot be applied; the text is as it was.
-    pub fn change(&self, uri: &str, version: i32, changes: Vec<ContentChange>, encoding: Encoding) -> Result<(), EditFault> {
+    pub fn change(
+        &self,
+        uri: &str,
+        version: i32,
+        changes: Vec<ContentChange>,
+        encoding: Encoding,
+    ) -> Result<(), EditFault> {
         let mut state = self.lock();
-        let Some(buffer) = state.buffer_mut(uri) else { return Ok(()) };
+        let Some(buffer) = state.buffer_mut(uri) else {
+            return Ok(());
+        };
         buffer.apply(version, changes, encoding)?;
         self.publish(state);
         Ok(())
@@ -131,9 +149,15 @@ impl Store {
     pub fn save(&self, uri: &str) {
         let mut state = self.lock();
         let key = state.key_of(uri);
-        let Some(buffer) = state.buffers.get_mut(&key) else { return };
+        let Some(buffer) = state.buffers.get_mut(&key) else {
+            return;
+        };
         buffer.touched = false;
-        let saved = DiskFile { source: Arc::clone(&buffer.source), lines: Arc::clone(&buffer.lines), fault: None };
+        let saved = DiskFile {
+            source: Arc::clone(&buffer.source),
+            lines: Arc::clone(&buffer.lines),
+            fault: None,
+        };
         if state.is_layer(&key) {
             state.disk.insert(key, saved);
         }
@@ -144,7 +168,9 @@ impl Store {
     pub fn close(&self, uri: &str) {
         let mut state = self.lock();
         let key = state.key_of(uri);
-        let Some(buffer) = state.buffers.get_mut(&key) else { return };
+        let Some(buffer) = state.buffers.get_mut(&key) else {
+            return;
+        };
         buffer.uris.retain(|open| **open != *uri);
         if buffer.uris.is_empty() || buffer.uris.iter().all(|open| DocKey::from_uri(open) != key) {
             state.buffers.remove(&key);
@@ -163,7 +189,10 @@ impl Store {
     pub fn reload(&self) {
         let (config_home, roots) = {
             let state = self.lock();
-            let roots = state.roots.iter().map(|root| (root.folder.clone(), root.store_dir.clone()));
+            let roots = state
+                .roots
+                .iter()
+                .map(|root| (root.folder.clone(), root.store_dir.clone()));
             (state.options.config_home(), roots.collect::<Vec<_>>())
         };
         let looks: Vec<_> = roots
@@ -171,13 +200,18 @@ impl Store {
             .map(|(folder, store_dir)| {
                 let repo = world::find_repo(&folder);
                 let places = Places::new(&repo, &config_home, store_dir.as_deref());
-                let texts: Vec<_> = places.files().map(|(_, path)| (DocKey::from_path(path), world::read_layer(path))).collect();
+                let texts: Vec<_> = places
+                    .files()
+                    .map(|(_, path)| (DocKey::from_path(path), world::read_layer(path)))
+                    .collect();
                 (folder, repo, places, texts)
             })
             .collect();
         let mut state = self.lock();
         for (folder, repo, places, texts) in looks {
-            let Some(root) = state.roots.iter_mut().find(|root| root.folder == folder) else { continue };
+            let Some(root) = state.roots.iter_mut().find(|root| root.folder == folder) else {
+                continue;
+            };
             root.replace(places);
             if repo != *root.repo() {
                 let mut facts = Facts::clone(&root.facts);
@@ -195,10 +229,23 @@ impl Store {
     /// What was found out about the world of a root.
     pub fn set_facts(&self, root: &Path, facts: Facts) {
         let mut state = self.lock();
-        let Some(found) = state.roots.iter_mut().find(|found| found.places.root == root) else { return };
+        let Some(found) = state
+            .roots
+            .iter_mut()
+            .find(|found| found.places.root == root)
+        else {
+            return;
+        };
         // The repository is looked at elsewhere; the newer of the two stays.
-        let facts = Facts { repo: found.facts.repo.clone(), trust: found.facts.trust, ..facts };
-        let changed = Facts { now: facts.now.clone(), ..Facts::clone(&found.facts) } != facts;
+        let facts = Facts {
+            repo: found.facts.repo.clone(),
+            trust: found.facts.trust,
+            ..facts
+        };
+        let changed = Facts {
+            now: facts.now.clone(),
+            ..Facts::clone(&found.facts)
+        } != facts;
         if changed {
             found.facts = Arc::new(facts);
             self.publish(state);
@@ -216,7 +263,11 @@ impl Store {
 
     /// Where the layers of each root lie, with its repository.
     pub fn places(&self) -> Vec<(Places, Repo)> {
-        self.lock().roots.iter().map(|root| (root.places.clone(), root.repo().clone())).collect()
+        self.lock()
+            .roots
+            .iter()
+            .map(|root| (root.places.clone(), root.repo().clone()))
+            .collect()
     }
 
     /// The file of a snapshot that a URI stands for.
@@ -245,7 +296,9 @@ impl Store {
 impl Options {
     /// A folder that does not exist stands for a home that is not known.
     fn config_home(&self) -> PathBuf {
-        self.config_home.clone().unwrap_or_else(|| PathBuf::from("/nonexistent/kontext"))
+        self.config_home
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("/nonexistent/kontext"))
     }
 }
 
@@ -263,7 +316,10 @@ impl State {
         }
         // Roots that documents brought stay while such a document is open.
         for root in before {
-            let used = root.layers.iter().any(|(_, _, key)| self.buffers.contains_key(key));
+            let used = root
+                .layers
+                .iter()
+                .any(|(_, _, key)| self.buffers.contains_key(key));
             if !root.named && used {
                 self.add_root(root);
             }
@@ -272,13 +328,23 @@ impl State {
     }
 
     fn add_root(&mut self, root: Root) {
-        if self.roots.iter().all(|other| other.places.root != root.places.root) {
+        if self
+            .roots
+            .iter()
+            .all(|other| other.places.root != root.places.root)
+        {
             self.roots.push(root);
         }
     }
 
     fn discover(&self, folder: &Path, named: bool) -> Root {
-        Root::discover(folder, named, &self.options.env, &self.options.config_home(), world::now())
+        Root::discover(
+            folder,
+            named,
+            &self.options.env,
+            &self.options.config_home(),
+            world::now(),
+        )
     }
 
     /// A document that is opened may be a layer of a work tree the client did not name: of a
@@ -302,7 +368,10 @@ impl State {
 
     /// The key of a document, without a look at the disk where the URI is one that is open.
     fn key_of(&self, uri: &str) -> DocKey {
-        let open = self.buffers.iter().find(|(_, buffer)| buffer.uris.iter().any(|open| **open == *uri));
+        let open = self
+            .buffers
+            .iter()
+            .find(|(_, buffer)| buffer.uris.iter().any(|open| **open == *uri));
         open.map_or_else(|| DocKey::from_uri(uri), |(key, _)| key.clone())
     }
 
@@ -315,7 +384,9 @@ impl State {
     fn read_layers(&mut self) {
         self.forget_unused();
         let layers = self.roots.iter().flat_map(|root| &root.layers);
-        let wanted: Vec<_> = layers.map(|(_, path, key)| (key.clone(), path.clone())).collect();
+        let wanted: Vec<_> = layers
+            .map(|(_, path, key)| (key.clone(), path.clone()))
+            .collect();
         for (key, path) in wanted {
             self.take(&key, world::read_layer(&path));
         }
@@ -324,7 +395,8 @@ impl State {
     /// Drops the files that are no layer of any root any more.
     fn forget_unused(&mut self) {
         let roots = &self.roots;
-        self.disk.retain(|key, _| roots.iter().any(|root| root.role(0, key).is_some()));
+        self.disk
+            .retain(|key, _| roots.iter().any(|root| root.role(0, key).is_some()));
     }
 
     /// Takes in what a layer's file holds now.
@@ -342,10 +414,21 @@ impl State {
             return;
         }
         // What a buffer says already is not parsed twice.
-        let open = self.buffers.get(key).filter(|buffer| fault.is_none() && buffer.text() == text);
+        let open = self
+            .buffers
+            .get(key)
+            .filter(|buffer| fault.is_none() && buffer.text() == text);
         let file = match open {
-            Some(buffer) => DiskFile { source: Arc::clone(&buffer.source), lines: Arc::clone(&buffer.lines), fault },
-            None => DiskFile { lines: Arc::new(LineIndex::new(&text)), source: Arc::new(Source::parse(text)), fault },
+            Some(buffer) => DiskFile {
+                source: Arc::clone(&buffer.source),
+                lines: Arc::clone(&buffer.lines),
+                fault,
+            },
+            None => DiskFile {
+                lines: Arc::new(LineIndex::new(&text)),
+                source: Arc::new(Source::parse(text)),
+                fault,
+            },
         };
         self.disk.insert(key.clone(), file);
     }
@@ -359,7 +442,8 @@ impl State {
             let next = FileId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
             self.ids.entry(key.clone()).or_insert(next);
         }
-        let stacks: Vec<Arc<Stack>> = self.roots.iter().map(|root| self.stack(root)).collect();
+        let stacks: Vec<(Arc<Stack>, Arc<Stack>)> =
+            self.roots.iter().map(|root| self.stacks(root)).collect();
         let ids = &self.ids;
         let (buffers, disk) = (&self.buffers, &self.disk);
         let client = &self.client_severities;
@@ -367,7 +451,7 @@ impl State {
             .roots
             .iter_mut()
             .zip(stacks)
-            .map(|(root, stack)| {
+            .map(|(root, (stack, saved))| {
                 let there = |key: &DocKey| buffers.contains_key(key) || disk.contains_key(key);
                 let files: Vec<_> = root
                     .layers
@@ -378,6 +462,7 @@ impl State {
                 let severities = severities(&stack, client);
                 let kept = root.workspace.as_ref().filter(|old| {
                     Arc::ptr_eq(&old.stack, &stack)
+                        && Arc::ptr_eq(&old.saved, &saved)
                         && Arc::ptr_eq(&old.facts, &root.facts)
                         && old.files == files
                         && *old.severities == severities
@@ -386,6 +471,7 @@ impl State {
                     Arc::new(Workspace {
                         root: root.places.root.clone(),
                         stack,
+                        saved,
                         facts: Arc::clone(&root.facts),
                         files,
                         severities: Arc::new(severities),
@@ -398,7 +484,9 @@ impl State {
             .collect();
         let mut files = BTreeMap::new();
         for key in keys {
-            let Some(&id) = self.ids.get(&key) else { continue };
+            let Some(&id) = self.ids.get(&key) else {
+                continue;
+            };
             if let Some(file) = self.file(id, &key, &workspaces) {
                 files.insert(id, file);
             }
@@ -416,7 +504,12 @@ impl State {
     /// Documents that may be in the snapshot: open ones and layers.
     fn known_keys(&self) -> Vec<DocKey> {
         let mut keys: Vec<DocKey> = self.buffers.keys().cloned().collect();
-        keys.extend(self.disk.keys().filter(|key| !self.buffers.contains_key(key)).cloned());
+        keys.extend(
+            self.disk
+                .keys()
+                .filter(|key| !self.buffers.contains_key(key))
+                .cloned(),
+        );
         keys.sort();
         keys
     }
@@ -426,8 +519,10 @@ impl State {
         let config_home = self.options.config_home();
         let mut moved = false;
         for at in 0..self.roots.len() {
-            let Some(root) = self.roots.get(at) else { continue };
-            let personal = self.stack_of(root, false);
+            let Some(root) = self.roots.get(at) else {
+                continue;
+            };
+            let personal = self.stack_of(root, false, false);
             let store_dir = personal.store_dir().map(str::to_owned);
             if store_dir == root.store_dir {
                 continue;
@@ -443,30 +538,49 @@ impl State {
         }
     }
 
-    /// The layers of a root, buffers over files; the stack of before where all texts are the same.
-    fn stack(&self, root: &Root) -> Arc<Stack> {
-        let stack = self.stack_of(root, true);
-        match root.workspace.as_ref().filter(|old| same_texts(&old.stack, &stack)) {
-            Some(old) => Arc::clone(&old.stack),
+    /// The layers of a root, buffers over files, and the files alone; the stacks of before where
+    /// all texts are the same.
+    fn stacks(&self, root: &Root) -> (Arc<Stack>, Arc<Stack>) {
+        let old = root.workspace.as_ref();
+        let keep = |stack: Stack, old: Option<&Arc<Stack>>| match old
+            .filter(|old| same_texts(old, &stack))
+        {
+            Some(old) => Arc::clone(old),
             None => Arc::new(stack),
-        }
+        };
+        let shown = keep(self.stack_of(root, true, true), old.map(|old| &old.stack));
+        let saved = keep(self.stack_of(root, true, false), old.map(|old| &old.saved));
+        (shown, saved)
     }
 
-    fn stack_of(&self, root: &Root, shared: bool) -> Stack {
-        let layers = root.layers.iter().filter(|(kind, _, _)| shared || kind.is_personal());
+    fn stack_of(&self, root: &Root, shared: bool, buffers: bool) -> Stack {
+        let layers = root
+            .layers
+            .iter()
+            .filter(|(kind, _, _)| shared || kind.is_personal());
         let layers = layers.map(|(kind, path, key)| {
             let disk = self.disk.get(key);
-            let source = match self.buffers.get(key) {
+            let source = match self.buffers.get(key).filter(|_| buffers) {
                 Some(buffer) => Some(Arc::clone(&buffer.source)),
-                None => disk.filter(|file| file.fault.is_none()).map(|file| Arc::clone(&file.source)),
+                None => disk
+                    .filter(|file| file.fault.is_none())
+                    .map(|file| Arc::clone(&file.source)),
             };
             let fault = match source {
                 Some(_) => None,
                 None => disk.and_then(|file| file.fault.as_deref().map(str::to_owned)),
             };
-            LayerSource { kind: *kind, path: path.clone(), source, fault }
+            LayerSource {
+                kind: *kind,
+                path: path.clone(),
+                source,
+                fault,
+            }
         });
-        Stack { layers: layers.collect(), trust: root.facts.trust }
+        Stack {
+            layers: layers.collect(),
+            trust: root.facts.trust,
+        }
     }
 
     /// One file of the snapshot; the value of before where nothing it depends on changed.
@@ -484,17 +598,26 @@ impl State {
             Some(file) if file.fault.is_none() => **file.source.document.text() != *buffer.text(),
             _ => buffer.touched,
         });
+        let saved = disk
+            .filter(|file| file.fault.is_none())
+            .map(|file| &file.source);
         let version = buffer.map(|buffer| buffer.version);
-        let fault = disk.and_then(|file| file.fault.clone()).filter(|_| buffer.is_none());
+        let fault = disk
+            .and_then(|file| file.fault.clone())
+            .filter(|_| buffer.is_none());
         let uri = match buffer.and_then(|buffer| buffer.uris.last()) {
             Some(uri) => Arc::clone(uri),
-            None => key.path().and_then(|path| identity::path_to_uri(path, Platform::current()))?.into(),
+            None => key
+                .path()
+                .and_then(|path| identity::path_to_uri(path, Platform::current()))?
+                .into(),
         };
         let before = self.files.get(&id);
         if let Some(file) = before
             && Arc::ptr_eq(&file.source, source)
             && file.version == version
             && file.unsaved == unsaved
+            && file.saved.as_ref().map(Arc::as_ptr) == saved.map(Arc::as_ptr)
             && file.fault == fault
             && file.uri == uri
             && file.roles == roles
@@ -505,7 +628,11 @@ impl State {
         let path = buffer
             .and_then(|buffer| buffer.uris.last())
             .and_then(|uri| identity::uri_to_path(uri, Platform::current()))
-            .or_else(|| roles.first().and_then(|role| self.path_of(role.workspace, key)))
+            .or_else(|| {
+                roles
+                    .first()
+                    .and_then(|role| self.path_of(role.workspace, key))
+            })
             .or_else(|| key.path().map(Path::to_path_buf));
         Some(Arc::new(File {
             id,
@@ -516,8 +643,11 @@ impl State {
             version,
             open: buffer.is_some(),
             unsaved,
+            saved: saved.cloned(),
             fault,
-            before: before.map(|file| Snapshot::outcomes(file)).unwrap_or_default(),
+            before: before
+                .map(|file| Snapshot::outcomes(file))
+                .unwrap_or_default(),
             judged: judges(&roles, workspaces),
             roles,
             checked: OnceLock::new(),
@@ -536,12 +666,18 @@ impl State {
 
     fn path_of(&self, root: usize, key: &DocKey) -> Option<PathBuf> {
         let layers = &self.roots.get(root)?.layers;
-        layers.iter().find(|(_, _, layer)| layer == key).map(|(_, path, _)| path.clone())
+        layers
+            .iter()
+            .find(|(_, _, layer)| layer == key)
+            .map(|(_, path, _)| path.clone())
     }
 }
 
 fn judges(roles: &[kontext_ide::Role], workspaces: &[Arc<Workspace>]) -> Vec<Arc<Workspace>> {
-    roles.iter().filter_map(|role| workspaces.get(role.workspace).cloned()).collect()
+    roles
+        .iter()
+        .filter_map(|role| workspaces.get(role.workspace).cloned())
+        .collect()
 }
 
 fn severities(stack: &Stack, client: &Severities) -> Severities {

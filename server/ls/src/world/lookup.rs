@@ -86,6 +86,32 @@ pub fn program(name: &str, env: &Env, platform: Platform) -> ProgramFact {
     })
 }
 
+/// The names of all programs on `PATH`, sorted, each once. On Windows without their extension.
+pub fn programs(env: &Env) -> Vec<String> {
+    let platform = Platform::current();
+    let mut names: Vec<String> = Vec::new();
+    for folder in path_folders(env, platform) {
+        let Ok(entries) = fs::read_dir(folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            let runs = fs::metadata(entry.path())
+                .is_ok_and(|meta| meta.is_file() && is_executable(&meta, platform));
+            let name = if platform == Platform::Windows {
+                Path::new(&entry.file_name()).file_stem().map(ToOwned::to_owned)
+            } else {
+                Some(entry.file_name())
+            };
+            if let Some(name) = name.and_then(|name| name.into_string().ok()).filter(|_| runs) {
+                names.push(name);
+            }
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// Every file that would be the program `name`, in the order of preference. With no folders,
 /// `name` is a path.
 pub(super) fn candidates(

@@ -22,7 +22,7 @@ pub use clock::now;
 pub use env::{Platform, config_home, home, process_env};
 pub use identity::DocKey;
 pub use layers::{Places, ReadFault, read_layer};
-pub use lookup::gather;
+pub use lookup::{gather, programs};
 pub use repo::find_repo;
 pub use watch::{Changed, Watcher};
 pub use watch_set::watch_set;
