@@ -1,8 +1,17 @@
 //! `kontext-ls adapters list`: every adapter with its status and the reasons for it.
 
-use std::path::PathBuf;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
-use super::{Failure, Outcome, Shell, TextFormat};
+use anstyle::{AnsiColor, Style};
+use kontext_mcp::Answers as _;
+use kontext_mcp::answers::{AdapterStatus, Layer, Status};
+use kontext_mcp::picture::Picture;
+
+use super::check::where_layers_lie;
+use super::{Outcome, Shell, TextFormat, workspace_dir};
+use crate::workspace::{Options, Store, refresh_once};
+use crate::world::{Places, read_layer};
 
 /// What is wanted of the adapters. Without a word: the list.
 #[derive(Debug, Clone, clap::Args)]
@@ -57,9 +66,90 @@ pub fn run(args: &Args, shell: &Shell) -> Outcome {
 /// Prints the list.
 ///
 /// # Errors
-/// When the command is not built in.
-fn list(args: &ListArgs, _shell: &Shell) -> Outcome {
+/// When the directory is none, or standard output cannot be written.
+fn list(args: &ListArgs, shell: &Shell) -> Outcome {
+    let folder = workspace_dir(args.dir.as_deref())?;
+    let store = Store::new(Options::of_process(false));
+    store.set_folders(&[folder]);
+    refresh_once(&store);
+    let read = |path: &Path| read_layer(path).map_err(|fault| fault.to_string());
+    let status = Picture::new(store.snapshot(), read).status();
     match args.format() {
-        TextFormat::Human | TextFormat::Json => Err(Failure::NotBuilt("adapters list")),
+        TextFormat::Json => shell.json(&status)?,
+        TextFormat::Human => {
+            let places: Vec<Places> = store
+                .places()
+                .into_iter()
+                .map(|(places, _)| places)
+                .collect();
+            shell.print(listing(&status, &places))?;
+        }
     }
+    Ok(0)
+}
+
+fn listing(status: &Status, places: &[Places]) -> String {
+    let mut out = String::new();
+    let width = |of: fn(&AdapterStatus) -> &str| {
+        let widths = status.adapters.iter().map(|one| of(one).chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let (names, drivers) = (width(|one| &one.name), width(|one| driver(one)));
+    for one in &status.adapters {
+        let (name, driver, style) = (visible(&one.name), driver(one), style(&one.status));
+        let _ = writeln!(
+            out,
+            "{name:names$}  {driver:drivers$}  {style}{:9}{style:#}  {} layer",
+            one.status, one.layer
+        );
+        for reason in &one.reasons {
+            let _ = writeln!(out, "  - {}", visible(reason));
+        }
+    }
+    let there: Vec<&Layer> = status.layers.iter().filter(|layer| layer.exists).collect();
+    if status.adapters.is_empty() {
+        out.push_str("No adapters are configured here.\n");
+    }
+    if there.is_empty() {
+        out.push_str("There is no configuration yet; it is looked for in\n");
+        for places in places {
+            out.push_str(&where_layers_lie(places));
+        }
+        out.push_str("An adapter begins with `[adapters.NAME]` and its `driver`: \"mcp\", \"http\" or \"command\".\n");
+        out.push_str("`kontext-ls tour` shows one at work.\n");
+        return out;
+    }
+    out.push_str("\nLayers, later ones win:\n");
+    for layer in there {
+        let state = match (&layer.problem, layer.trusted) {
+            (Some(problem), _) => format!(": {}", visible(problem)),
+            (None, true) => String::new(),
+            (None, false) => " (not trusted)".to_owned(),
+        };
+        let _ = writeln!(out, "  {:10}  {}{state}", layer.layer, visible(&layer.path));
+    }
+    out
+}
+
+fn driver(one: &AdapterStatus) -> &str {
+    if one.driver.is_empty() {
+        "no driver"
+    } else {
+        &one.driver
+    }
+}
+
+fn style(status: &str) -> Style {
+    match status {
+        "active" => AnsiColor::Green.on_default(),
+        "inactive" => AnsiColor::Yellow.on_default(),
+        "invalid" => AnsiColor::Red.on_default(),
+        "untrusted" => AnsiColor::Magenta.on_default(),
+        _ => Style::new().dimmed(),
+    }
+}
+
+/// A text from a file, without what a terminal would obey.
+fn visible(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
 }

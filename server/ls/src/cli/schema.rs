@@ -1,6 +1,6 @@
 //! `kontext-ls schema`: the JSON Schema of the configuration, for other TOML tools.
 
-use super::{Failure, Outcome, Shell};
+use super::{Outcome, Shell};
 
 /// `schema` takes no arguments.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -9,7 +9,8 @@ pub struct Args {}
 /// Prints the schema.
 ///
 /// # Errors
-/// When the command is not built in, or standard output cannot be written.
-pub fn run(_args: &Args, _shell: &Shell) -> Outcome {
-    Err(Failure::NotBuilt("schema"))
+/// When standard output cannot be written.
+pub fn run(_args: &Args, shell: &Shell) -> Outcome {
+    shell.json(&kontext_config::schema::json_schema())?;
+    Ok(0)
 }
