@@ -57,9 +57,6 @@ pub fn run(args: &Args, shell: &Shell) -> Outcome {
 /// What the two programs write to standard error.
 const LOG: &str = "programs.log";
 
-/// The field the editor completes, as far as it is typed.
-const HALF_TYPED: &str = "time";
-
 /// Why the tour ends early.
 enum Stop {
     /// A step failed.
@@ -98,9 +95,9 @@ impl Tour<'_> {
         self.head("The sample")?;
         self.say(&format!(
             "A small repository with two configuration files:\n\
-             \x20 .kontext.toml            committed, the same for everybody\n\
+             \x20 .kontext.toml             committed, the same for everybody\n\
              \x20 {EDITED}  yours, for this clone only\n\
-             The second one has three adapters, one of each kind, and two slips."
+             In the second one are three adapters, one of each kind, and two slips."
         ))?;
         let mut editor = self.what_is_wrong()?;
         self.what_fits(&mut editor)?;
@@ -130,27 +127,40 @@ impl Tour<'_> {
 
     fn what_fits(&mut self, editor: &mut Editor) -> Result<(), Stop> {
         self.head("What fits")?;
-        self.say(&format!(
-            "You type `{HALF_TYPED}` under [adapters.guide] and ask what it could become."
-        ))?;
+        self.say("You type `t` under [adapters.guide]; these fields are offered:")?;
         let before = "description = \"The guide in docs\"\n";
-        let typed = format!("{before}{HALF_TYPED}\n");
+        let typed = format!("{before}t\n");
         editor.replace(before, &typed)?;
-        let offers = editor.completion(typed.trim_end())?;
-        if !offers.iter().any(|(label, _)| label == "timeout_ms") {
+        self.offers(editor, typed.trim_end(), "t", "timeout_ms")?;
+        editor.replace(&typed, before)?;
+        self.say("You type `tr` after `{{query|`; these filters are offered:")?;
+        editor.replace("|trimm}}", "|tr}}")?;
+        self.offers(editor, "{{query|tr", "tr", "trim")?;
+        editor.replace("|tr}}", "|trimm}}")?;
+        Ok(())
+    }
+
+    /// Shows what is offered behind `place`, of which `wanted` is to be one.
+    fn offers(
+        &self,
+        editor: &mut Editor,
+        place: &str,
+        typed: &str,
+        wanted: &str,
+    ) -> Result<(), Stop> {
+        let mut offers = editor.completion(place)?;
+        if !offers.iter().any(|offer| offer.label == wanted) {
             return Err(Stop::Fault(format!(
-                "`timeout_ms` is not among the offers {offers:?}"
+                "`{wanted}` is not offered, but {offers:?}"
             )));
         }
-        const SHOWN: usize = 6;
-        for (label, detail) in offers.iter().take(SHOWN) {
-            self.show(format!("{label:16} {detail}").trim_end())?;
-        }
-        if offers.len() > SHOWN {
-            self.show(&format!("… and {} more", offers.len() - SHOWN))?;
-        }
-        editor.replace(&typed, before)?;
-        Ok(())
+        // A language server offers what is possible; the editor narrows it to what is typed.
+        offers.retain(|offer| offer.label.starts_with(typed));
+        let lines: Vec<String> = offers
+            .iter()
+            .map(|offer| format!("{:12} {}", offer.label, offer.detail))
+            .collect();
+        self.show(&lines.join("\n"))
     }
 
     fn what_is_active(&mut self, editor: &mut Editor) -> Result<(), Stop> {
@@ -164,7 +174,7 @@ impl Tour<'_> {
         }
         self.show(&hints)?;
         self.say("Over `when` it says how each condition stands:")?;
-        let hover = editor.hover("when")?;
+        let hover = editor.hover("\nwhen")?;
         if !hover.contains("NOTES_TOKEN") {
             return Err(Stop::Fault(format!(
                 "the hover does not name the conditions: {hover}"

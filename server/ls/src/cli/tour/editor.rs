@@ -18,6 +18,15 @@ pub(super) struct Editor {
     version: i64,
 }
 
+/// One line of a completion list.
+#[derive(Debug)]
+pub(super) struct Offer {
+    /// What is inserted, more or less.
+    pub(super) label: String,
+    /// What it is.
+    pub(super) detail: String,
+}
+
 impl Editor {
     /// Starts the language server and opens the sample's personal layer.
     pub(super) fn open(sample: &Sample, log: std::fs::File) -> Result<Self, Fault> {
@@ -81,31 +90,27 @@ impl Editor {
         })
     }
 
-    /// The labels that are offered right behind the first `typed`.
-    pub(super) fn completion(&mut self, typed: &str) -> Result<Vec<(String, String)>, Fault> {
-        let params = self.behind(typed)?;
+    /// What is offered right behind the first `typed`, in the order of the list.
+    pub(super) fn completion(&mut self, typed: &str) -> Result<Vec<Offer>, Fault> {
+        let params = self.at(typed, typed.len())?;
         let result = self.peer.request("textDocument/completion", params)?;
-        let items = result
-            .get("items")
-            .unwrap_or(&result)
-            .as_array()
-            .cloned()
-            .unwrap_or_default();
-        let text = |item: &Value, key| {
-            item.get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
+        let items = result.get("items").unwrap_or(&result).as_array();
+        let mut items = items.cloned().unwrap_or_default();
+        let text = |item: &Value, key: &str| {
+            let text = item.get(key).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
         };
-        Ok(items
-            .iter()
-            .map(|item| (text(item, "label"), text(item, "detail")))
-            .collect())
+        items.sort_by_key(|item| text(item, "sortText"));
+        let offer = |item: &Value| Offer {
+            label: text(item, "label"),
+            detail: text(item, "detail"),
+        };
+        Ok(items.iter().map(offer).collect())
     }
 
-    /// The text of the hover over the end of the first `word`.
+    /// The text of the hover over the last character of the first `word`.
     pub(super) fn hover(&mut self, word: &str) -> Result<String, Fault> {
-        let params = self.behind(word)?;
+        let params = self.at(word, word.len().saturating_sub(1))?;
         let result = self.peer.request("textDocument/hover", params)?;
         let contents = result.get("contents").unwrap_or(&Value::Null);
         let text = contents.get("value").unwrap_or(contents).as_str();
@@ -181,12 +186,13 @@ impl Editor {
         self.text.lines().nth(line).unwrap_or_default()
     }
 
-    fn behind(&self, word: &str) -> Result<Value, Fault> {
-        let at = self
+    /// The place `within` bytes behind the start of the first `word`.
+    fn at(&self, word: &str, within: usize) -> Result<Value, Fault> {
+        let start = self
             .text
             .find(word)
             .ok_or_else(|| format!("the sample has no {word:?}"))?;
-        let position = self.position(at + word.len());
+        let position = self.position(start + within);
         Ok(json!({"textDocument": {"uri": self.uri}, "position": position}))
     }
 
