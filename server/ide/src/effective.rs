@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use kontext_config::merge::{Merged, Origin};
 use kontext_config::stack::{Stack, View};
 use kontext_syntax::TextRange;
+use kontext_syntax::text::LineIndex;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -48,8 +49,28 @@ pub fn effective(snapshot: &Snapshot) -> Value {
     json!({ "workspaces": workspaces.collect::<Vec<_>>() })
 }
 
+/// The layers, with where the lines of each begin.
+struct Layers<'a> {
+    stack: &'a Stack,
+    lines: Vec<Option<LineIndex>>,
+}
+
+impl<'a> Layers<'a> {
+    fn of(stack: &'a Stack) -> Self {
+        let lines = stack.layers.iter().map(|layer| {
+            let source = layer.source.as_ref()?;
+            Some(LineIndex::new(source.document.text()))
+        });
+        Self {
+            stack,
+            lines: lines.collect(),
+        }
+    }
+}
+
 fn config(workspace: &Workspace) -> Value {
     let stack = &workspace.stack;
+    let layers = Layers::of(stack);
     let mut out = serde_json::Map::new();
     for field in kontext_config::schema::root().fields {
         if field.name == "adapters" {
@@ -58,7 +79,7 @@ fn config(workspace: &Workspace) -> Value {
         if let Some(merged) = stack.merged_top(field.name) {
             out.insert(
                 field.name.to_owned(),
-                tree(stack, &mut vec![field.name], &merged),
+                tree(&layers, &mut vec![field.name], &merged),
             );
         }
     }
@@ -67,7 +88,7 @@ fn config(workspace: &Workspace) -> Value {
         if let Some(merged) = stack.merged(name, View::InForce) {
             adapters.insert(
                 name.to_owned(),
-                tree(stack, &mut vec!["adapters", name], &merged),
+                tree(&layers, &mut vec!["adapters", name], &merged),
             );
         }
     }
@@ -75,7 +96,7 @@ fn config(workspace: &Workspace) -> Value {
     Value::Object(out)
 }
 
-fn tree<'a>(stack: &Stack, path: &mut Vec<&'a str>, merged: &Merged<'a>) -> Value {
+fn tree<'a>(layers: &Layers<'_>, path: &mut Vec<&'a str>, merged: &Merged<'a>) -> Value {
     if let Some(members) = merged.members() {
         let mut out = serde_json::Map::new();
         for (name, member) in members {
@@ -83,12 +104,12 @@ fn tree<'a>(stack: &Stack, path: &mut Vec<&'a str>, merged: &Merged<'a>) -> Valu
                 continue;
             }
             path.push(name);
-            out.insert((*name).to_owned(), tree(stack, path, member));
+            out.insert((*name).to_owned(), tree(layers, path, member));
             path.pop();
         }
         return Value::Object(out);
     }
-    one(stack, path, merged).map_or(Value::Null, |found| {
+    one(layers, path, merged).map_or(Value::Null, |found| {
         let mut value = json!({
             "value": found.value,
             "layer": found.layer,
@@ -108,22 +129,24 @@ pub(crate) fn values<'a>(
     path: &[&'a str],
     merged: &Merged<'a>,
 ) -> Vec<EffectiveValue> {
+    let layers = Layers::of(stack);
     let mut found = Vec::new();
     merged.leaves(&mut |below, value| {
         if value.is_valid() {
             let path: Vec<&str> = path.iter().chain(below).copied().collect();
-            found.extend(one(stack, &path, value));
+            found.extend(one(&layers, &path, value));
         }
     });
     found
 }
 
-fn one(stack: &Stack, path: &[&str], merged: &Merged<'_>) -> Option<EffectiveValue> {
+fn one(layers: &Layers<'_>, path: &[&str], merged: &Merged<'_>) -> Option<EffectiveValue> {
     let origin = merged.origin;
+    let stack = layers.stack;
     let layer = stack.layers.get(origin.layer)?;
     let document = &layer.source.as_ref()?.document;
     let range = document.resolve(origin.value);
-    let before = document.text().get(..range.start as usize)?;
+    let lines = layers.lines.get(origin.layer)?.as_ref()?;
     let name = |origin: &Origin| stack.layer_kind(origin.layer).map(|kind| kind.name());
     Some(EffectiveValue {
         field: dotted(path),
@@ -131,7 +154,7 @@ fn one(stack: &Stack, path: &[&str], merged: &Merged<'_>) -> Option<EffectiveVal
         layer: layer.kind.name(),
         path: layer.path.clone(),
         range,
-        line: before.bytes().filter(|&byte| byte == b'\n').count() + 1,
+        line: lines.line_of(range.start) as usize + 1,
         shadows: merged.shadowed.iter().filter_map(name).collect(),
     })
 }

@@ -198,13 +198,15 @@ pub fn format_document(
         } else if !above && !is_last && source.blank_above == 0 {
             fresh.extend(std::iter::repeat_n(end_of_line, source.blank_below));
         }
-        let same = same_block(block, source.start - start, &fresh);
-        if !same {
+        let old = TextRange::new(source.start, place.end);
+        if old.of(text) == fresh {
+            continue;
+        }
+        if !same_block(block, &fresh) {
             return Err(FormatRefusal::Unsafe {
                 line: line_of(*start),
             });
         }
-        let old = TextRange::new(source.start, place.end);
         lines::diff(old, old.of(text), &fresh, &mut edits);
     }
     if let Some(range) = range {
@@ -291,13 +293,12 @@ fn settle(body: &str, options: &Options) -> Result<String, BlockRefusal> {
             return Err(BlockRefusal::NewSyntax(error.range.start().into()));
         }
         let tree = parsed.into_syntax();
-        let comments = comments(&tree);
-        let fresh = formatter::format_syntax(tree, options.clone());
+        let fresh = formatter::format_syntax(tree.clone(), options.clone());
         let fresh = fresh.trim_end_matches([' ', '\t', '\r', '\n']);
         if fresh == text {
             return Ok(text);
         }
-        if self::comments(&taplo::parser::parse(fresh).into_syntax()) != comments {
+        if comments(&taplo::parser::parse(fresh).into_syntax()) != comments(&tree) {
             return Err(BlockRefusal::Unsafe);
         }
         fresh.clone_into(&mut text);
@@ -313,15 +314,13 @@ fn comments(tree: &taplo::syntax::SyntaxNode) -> Vec<String> {
         .collect()
 }
 
-/// Whether `fresh` is one block that says what `block` says. `skipped` bytes (a byte order mark)
-/// stand before it in the original.
-fn same_block(block: &Block, skipped: u32, fresh: &str) -> bool {
+/// Whether `fresh` is one block that says what `block` says.
+fn same_block(block: &Block, fresh: &str) -> bool {
     let document = Document::parse(fresh);
     let mut blocks = document.blocks().iter().map(|(_, block)| block);
     let (Some(first), second, None) = (blocks.next(), blocks.next(), blocks.next()) else {
         return false;
     };
-    let _ = skipped;
     match second {
         // The header stands behind an empty first block.
         Some(second) if block.header.is_some() => {

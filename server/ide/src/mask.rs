@@ -137,7 +137,12 @@ pub(crate) fn words(text: &str) -> String {
         }
         let (word, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
         let in_braces = out.ends_with("{{");
-        if !in_braces && (named || looks_secret(word) || is_userinfo(&out, word, after)) {
+        // A value of the environment that is masked already.
+        let is_masked = word.starts_with('‹');
+        if !in_braces
+            && !is_masked
+            && (named || looks_secret(word) || is_userinfo(&out, word, after))
+        {
             out.push_str(MASK);
             named = false;
         } else {
@@ -189,7 +194,7 @@ fn looks_secret(word: &str) -> bool {
         "npm_",
     ];
     let prefixed = |prefix: &&str| word.starts_with(*prefix) && word.len() >= prefix.len() + 8;
-    if PREFIXES.iter().any(|prefix| prefixed(&prefix)) {
+    if PREFIXES.iter().any(prefixed) {
         return true;
     }
     // Long, and letters of both cases mixed with digits, or long hexadecimal.

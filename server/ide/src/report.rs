@@ -159,14 +159,15 @@ pub fn status(snapshot: &Snapshot) -> StatusReport {
     report
 }
 
-/// The gates: open only where every workspace opens them, as the list of tools is one for all.
+/// The gates, by what is saved: text that is still being typed opens none. Open only where every
+/// workspace opens them, as the list of tools is one for all.
 pub fn gates(snapshot: &Snapshot) -> Gates {
     let all = |open: fn(&Companion) -> bool| {
         !snapshot.workspaces.is_empty()
             && snapshot
                 .workspaces
                 .iter()
-                .all(|workspace| open(&Companion::of(&workspace.stack)))
+                .all(|workspace| open(&Companion::of(&workspace.saved)))
     };
     Gates {
         write: all(|settings| settings.allow_write),

@@ -21,8 +21,10 @@ use crate::snapshot::{File, Snapshot, Workspace};
 pub(crate) struct Scene<'a> {
     pub(crate) workspace: Option<&'a Arc<Workspace>>,
     pub(crate) stack: Cow<'a, Stack>,
-    /// The layer the file is; `None` for one that is judged alone.
-    pub(crate) layer: Option<LayerKind>,
+    /// Whether there are layers; else the file is judged alone.
+    pub(crate) layered: bool,
+    /// The layer the file is, where there is a file.
+    layer: Option<LayerKind>,
     pub(crate) facts: Option<&'a Facts>,
 }
 
@@ -44,6 +46,7 @@ impl<'a> Scene<'a> {
         Self {
             workspace,
             stack,
+            layered: layer.is_some(),
             layer,
             facts: workspace.map(|workspace| &*workspace.facts),
         }
@@ -53,7 +56,8 @@ impl<'a> Scene<'a> {
         Self {
             workspace: Some(workspace),
             stack: Cow::Borrowed(&workspace.stack),
-            layer: Some(LayerKind::User),
+            layered: true,
+            layer: None,
             facts: Some(&workspace.facts),
         }
     }
@@ -62,7 +66,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn layer_words(&self, at: usize) -> String {
         match (self.stack.layer_kind(at), self.layer) {
             (Some(kind), Some(own)) if kind == own => format!("the {kind} layer (this file)"),
-            (Some(kind), Some(_)) => format!("the {kind} layer"),
+            (Some(kind), _) if self.layered => format!("the {kind} layer"),
             _ => "this file".to_owned(),
         }
     }
@@ -76,7 +80,7 @@ impl<'a> Scene<'a> {
 
     /// The status of an adapter and why; `None` where it is not known.
     pub(crate) fn status(&self, name: &str) -> Option<AdapterStatus> {
-        if let (Some(workspace), Some(_)) = (self.workspace, self.layer) {
+        if let (Some(workspace), true) = (self.workspace, self.layered) {
             let statuses = workspace.statuses();
             return statuses.iter().find(|one| one.name == name).cloned();
         }

@@ -124,8 +124,25 @@ impl<'a> Outline<'a> {
                 last.fresh = false;
             }
         }
+        // Below a header most entries begin nothing: they only belong to what it has opened.
+        let opened = self.open.len();
+        let may_open = opens_below(&path);
         for entry in &block.entries {
-            self.entry(&mut path, start, entry);
+            let plain = match entry.value.as_ref().map(|value| &value.kind) {
+                Some(ValueKind::Table(_) | ValueKind::Array(_)) => false,
+                _ => entry.keys.len() == 1,
+            };
+            if opened > 0 && (!may_open || plain && !may_open_leaf(&path)) {
+                self.close(opened);
+                self.extend(entry.span.range().shifted(start));
+                if entry.keys.len() == 1 {
+                    push(&mut path, start, &entry.keys);
+                    self.label(&path, entry);
+                    path.pop();
+                }
+            } else {
+                self.entry(&mut path, start, entry);
+            }
         }
     }
 
@@ -230,7 +247,13 @@ impl<'a> Outline<'a> {
                 symbol,
             });
         }
-        for open in &mut self.open {
+        self.extend(range);
+    }
+
+    /// Lets the innermost symbol reach to the end of `range`; those around it learn of it when it
+    /// is closed.
+    fn extend(&mut self, range: TextRange) {
+        if let Some(open) = self.open.last_mut() {
             open.symbol.range = open.symbol.range.cover(range);
         }
     }
@@ -282,11 +305,34 @@ impl<'a> Outline<'a> {
         while self.open.len() > depth {
             let Some(closed) = self.open.pop() else { break };
             let siblings = match self.open.last_mut() {
-                Some(parent) => &mut parent.symbol.children,
+                Some(parent) => {
+                    parent.symbol.range = parent.symbol.range.cover(closed.symbol.range);
+                    &mut parent.symbol.children
+                }
                 None => &mut self.done,
             };
             siblings.push(closed.symbol);
         }
+    }
+}
+
+/// Whether anything below the table at a path is a symbol.
+fn opens_below(path: &[Step<'_>]) -> bool {
+    match path.first().map(|step| step.text) {
+        Some("adapters") => path.len() < 4,
+        Some("vars") => path.len() < 2,
+        Some(_) => false,
+        None => true,
+    }
+}
+
+/// Whether a key with a plain value, right in the table at a path, is a symbol.
+fn may_open_leaf(path: &[Step<'_>]) -> bool {
+    match path {
+        [top] => matches!(top.text, "adapters" | "vars"),
+        [_, _] => false,
+        [top, _, group] => top.text == "adapters" && matches!(group.text, "vars" | "ops"),
+        _ => path.is_empty(),
     }
 }
 

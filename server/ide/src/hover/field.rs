@@ -75,7 +75,7 @@ pub(crate) fn effective(doc: &mut Doc, scene: &Scene<'_>, path: &[&str]) {
     let Some(found) = merged.as_ref().and_then(|merged| merged.at(below)) else {
         return;
     };
-    if scene.layer.is_none() || found.members().is_some() || !found.is_valid() {
+    if !scene.layered || found.members().is_some() || !found.is_valid() {
         return;
     }
     let at = found.origin.layer;
@@ -132,7 +132,7 @@ pub(crate) fn adapter(doc: &mut Doc, scene: &Scene<'_>, name: &str) {
                 .map(|reason| Line::of(reason.as_str())),
         );
     }
-    if scene.layer.is_some() {
+    if scene.layered {
         let layers = scene.stack.adapter_layers(name);
         doc.list(layers.iter().filter_map(|(at, _)| {
             let layer = scene.stack.layers.get(*at)?;
