@@ -36,9 +36,16 @@ class Client:
 
     # -- the wire
 
-    def _send(self, message):
+    @staticmethod
+    def frame(message):
         body = json.dumps({"jsonrpc": "2.0", **message}, separators=(",", ":")).encode()
-        data = b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+        return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+    def _send(self, message):
+        return self.send_frame(self.frame(message))
+
+    def send_frame(self, data):
+        """-> when sending began"""
         sent = now()
         self.unsent += data
         if not self.writing:  # else an answer to the server, while a long message is under way

@@ -108,13 +108,17 @@ class Session:
         document = {"uri": self.uri, "languageId": "toml", "version": 1, "text": self.text}
         return self.client.notify("textDocument/didOpen", {"textDocument": document})
 
-    def type(self, offset, text):
+    def typed(self, offset, text):
+        """The message that says that `text` was typed at `offset`."""
         self.version += 1
         place = self.position(offset)
         self.text = self.text[:offset] + text + self.text[offset:]
         change = {"text": self.text} if self.whole else {"range": {"start": place, "end": place}, "text": text}
         params = {"textDocument": {"uri": self.uri, "version": self.version}, "contentChanges": [change]}
-        return self.client.notify("textDocument/didChange", params)
+        return {"method": "textDocument/didChange", "params": params}
+
+    def type(self, offset, text):
+        return self.client.send_frame(self.client.frame(self.typed(offset, text)))
 
     def settled(self, sent, seconds=60):
         """Milliseconds from `sent` until the planted fault is reported for this version."""
@@ -144,10 +148,9 @@ class Session:
     def burst(self, offset):
         """-> (milliseconds until the last state is reported, publishes)"""
         self.client.published.clear()
-        first = None
-        for step in range(BURST):
-            sent = self.type(offset + step, "z")
-            first = sent if first is None else first
+        # Made beforehand: between two characters there is nothing but the write.
+        frames = [self.client.frame(self.typed(offset + step, "z")) for step in range(BURST)]
+        first = min([self.client.send_frame(frame) for frame in frames])
         if self.pull:
             return self.settled(first), None
         try:

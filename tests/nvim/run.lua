@@ -325,9 +325,6 @@ check.part('a folder without a repository', function()
 end)
 
 check.part('a client that does not pull', function()
-  local capabilities = vim.lsp.protocol.make_client_capabilities()
-  capabilities.textDocument.diagnostic = nil
-  capabilities.general.positionEncodings = { 'utf-16' }
   vim.lsp.enable('kontext', false)
   local buffer = open(work .. '/pushed.toml')
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, { '[adapters.a]', 'driver = "http"', 'url = "http://127.0.0.1:9"', 'vars = { a = "🐼 {{repo.id|uper}}" }' })
@@ -336,7 +333,10 @@ check.part('a client that does not pull', function()
     name = 'kontext',
     cmd = { server },
     root_dir = work,
-    capabilities = capabilities,
+    before_init = function(params)
+      params.capabilities.textDocument.diagnostic = nil
+      params.capabilities.general.positionEncodings = { 'utf-16' }
+    end,
     on_exit = function(code, signal, which)
       ended[which] = { code = code, signal = signal }
     end,
