@@ -32,17 +32,16 @@ function M.run(with)
     return lua([[return vim.tbl_map(function(item) return item.word end, vim.fn.complete_info({ 'items' }).items)]])
   end
 
-  --- Types `keys` behind the mark on the only line that has it, asks for completion, takes `word`.
+  --- Writes `line` as the last one, types `keys` where `@` marks it, asks for completion, and takes
+  --- `word`. Returns the line that stands there then.
   local function complete(what, line, keys, word)
-    lua([[local line = ...
-      local row = vim.fn.line('$')
-      vim.api.nvim_buf_set_lines(0, row - 1, row, false, { (line:gsub('@', '')) })
-      vim.api.nvim_win_set_cursor(0, { row, 0 })]], line)
-    -- The cursor goes to the mark by its byte, in Insert mode.
+    -- The cursor stands behind the mark before anything is typed: keys are worked off later.
     local at = assert(line:find('@', 1, true)) - 1
-    input(at >= #line - 1 and 'A' or 'i')
-    lua([[local at = ...; vim.api.nvim_win_set_cursor(0, { vim.fn.line('.'), at })]], at)
-    input(keys)
+    lua([[local line, at = ...
+      local row = vim.fn.line('$')
+      vim.api.nvim_buf_set_lines(0, row - 1, row, false, { line })
+      vim.api.nvim_win_set_cursor(0, { row, at })]], (line:gsub('@', '', 1)), at)
+    input((at == #line - 1 and 'A' or 'i') .. keys)
     input('<C-x><C-o>')
     local found
     check.eventually(what .. ': the menu offers it', function()
