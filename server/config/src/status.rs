@@ -287,13 +287,13 @@ impl<'a> Context<'a> {
         };
         (!fields.is_empty()).then(|| {
             format!(
-                "the shared layer would change {listed}, but is not trusted: review it with `kontext-ls trust`"
+                "the shared layer would change {listed}, but is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it"
             )
         })
     }
 }
 
 const UNTRUSTED: &str =
-    "only the shared layer defines it, and that is not trusted: review it with `kontext-ls trust`";
+    "only the shared layer defines it, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it";
 
-const NEEDS_SHARED: &str = "it needs what the shared layer says, and that is not trusted: review it with `kontext-ls trust`";
+const NEEDS_SHARED: &str = "it needs what the shared layer says, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it";

@@ -25,10 +25,10 @@ pub(super) static UNTRUSTED_LAYER: CodeSpec = CodeSpec {
     title: Text::en("The adapters of the shared layer wait for trust"),
     explanation: Text::en(
         "The file comes with the repository. Until you have looked at it and accepted it, nothing \
-         in it is started or called, and its `[vars]` and `[project]` have no effect. Any later \
-         change asks again.\n\n\
-         Run `kontext-ls trust` in the repository: it shows what would run, what would be called \
-         and what would be sent where.",
+         in it is started or called, and its `[vars]` and `[project]` have no effect.\n\n\
+         Read what the adapters would run and call. Then start the editor with \
+         `KONTEXT_TRUST_REPO_ADAPTERS=1` in its environment, as CI and sandboxes do, or copy what \
+         you want to a personal layer.",
     ),
     bad: "[adapters.notes]\ndriver = \"mcp\"\ncommand = [\"notes-mcp\"]\n",
     good: "[store]\ndir = \".ai\"\n",

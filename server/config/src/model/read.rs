@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use kontext_syntax::toml::{Node, NodeKind};
 use serde_json::{Map, Value, json};
 
-use super::target::{has_target, no_target, op_has_target};
+use super::target::{driver, has_target, no_target, op_has_target};
 use super::{
     Adapter, DeclaredTool, EnvValue, Event, Expose, Format, HitMap, Op, Problem, Subscription,
     TemplateText, ToolOp, Visibility,
@@ -87,35 +87,6 @@ impl Adapter {
         adapter.problems = problems;
         adapter
     }
-}
-
-/// The driver of a merged adapter, or why there is none.
-pub(super) fn driver(merged: &Merged<'_>) -> Result<Driver, Problem> {
-    let message = match merged.get("driver") {
-        None => {
-            "no `driver` is given: write `driver = \"mcp\"`, `\"http\"` or `\"command\"`".into()
-        }
-        Some(value) if value.is_missing() => "`driver` has no value yet".to_owned(),
-        Some(value) => match value.as_str() {
-            None => "`driver` has to be `\"mcp\"`, `\"http\"` or `\"command\"`".to_owned(),
-            Some(name) => match Driver::parse(name) {
-                Some(driver) => return Ok(driver),
-                None => {
-                    let kind = ADAPTER.field("driver").map(|field| &field.kind);
-                    let likely = kind.and_then(|kind| kind.suggest_value(name));
-                    likely.map_or_else(
-                        || format!("`{name}` is no driver: use `mcp`, `http` or `command`"),
-                        |likely| format!("`{name}` is no driver; did you mean `{}`?", likely.value),
-                    )
-                }
-            },
-        },
-    };
-    Err(Problem {
-        path: "driver".to_owned(),
-        message,
-        fatal: true,
-    })
 }
 
 /// Reads the fields of one table.

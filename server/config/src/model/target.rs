@@ -3,9 +3,9 @@
 use kontext_syntax::toml::{Node, NodeKind};
 
 use super::Problem;
-use super::read::driver;
 use crate::merge::Merged;
 use crate::schema::Driver;
+use crate::schema::fields::adapter::ADAPTER;
 
 /// The fields that decide on status in most cases; [`TARGET_FIELDS`] are needed where the adapter
 /// itself has no target.
@@ -112,4 +112,33 @@ fn is_absolute(url: &str) -> bool {
             !rest.is_empty()
                 && (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
         })
+}
+
+/// The driver of a merged adapter, or why there is none.
+pub(super) fn driver(merged: &Merged<'_>) -> Result<Driver, Problem> {
+    let message = match merged.get("driver") {
+        None => {
+            "no `driver` is given: write `driver = \"mcp\"`, `\"http\"` or `\"command\"`".into()
+        }
+        Some(value) if value.is_missing() => "`driver` has no value yet".to_owned(),
+        Some(value) => match value.as_str() {
+            None => "`driver` has to be `\"mcp\"`, `\"http\"` or `\"command\"`".to_owned(),
+            Some(name) => match Driver::parse(name) {
+                Some(driver) => return Ok(driver),
+                None => {
+                    let kind = ADAPTER.field("driver").map(|field| &field.kind);
+                    let likely = kind.and_then(|kind| kind.suggest_value(name));
+                    likely.map_or_else(
+                        || format!("`{name}` is no driver: use `mcp`, `http` or `command`"),
+                        |likely| format!("`{name}` is no driver; did you mean `{}`?", likely.value),
+                    )
+                }
+            },
+        },
+    };
+    Err(Problem {
+        path: "driver".to_owned(),
+        message,
+        fatal: true,
+    })
 }

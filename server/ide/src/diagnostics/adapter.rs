@@ -7,7 +7,8 @@ use kontext_config::layer::LayerKind;
 use kontext_config::schema::{self, Driver, Required, TableSpec, nearest};
 use kontext_syntax::toml::{Node, NodeKind};
 
-use super::check::{Check, field};
+use super::check::Check;
+use super::context::field;
 use super::remove;
 use crate::foreign;
 

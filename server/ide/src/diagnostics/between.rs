@@ -10,7 +10,7 @@ use kontext_syntax::toml::{Node, NodeKind, Span, Unit};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::Subject;
-use super::check::field;
+use super::context::field;
 use crate::finding::{Finding, Place, Related};
 
 /// A text and where it is written.

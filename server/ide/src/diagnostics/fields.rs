@@ -6,7 +6,8 @@ use kontext_config::schema::{
 };
 use kontext_syntax::toml::{Item, Node, NodeKind, Span, Table, TableForm};
 
-use super::check::{Check, field};
+use super::check::Check;
+use super::context::field;
 use super::shape::{Inputs, is_json_schema, params};
 use super::{remove, strings};
 

@@ -5,7 +5,8 @@ use kontext_config::layer::LayerKind;
 use kontext_syntax::toml::{Item, Node, NodeKind, Span};
 
 use super::Subject;
-use super::check::{Check, Peer};
+use super::check::Check;
+use super::context::Peer;
 use crate::finding::Finding;
 
 /// Fields that say what is run or called. A layer that gives one of them changes where the others
@@ -124,7 +125,7 @@ pub(super) fn of_file(subject: &Subject<'_>) -> Vec<Finding> {
             findings.push(plain(
                 Code::UntrustedLayer,
                 unit.item.key(),
-                "what this file defines waits for trust: look at it with `kontext-ls trust`",
+                "what this file defines waits for trust: read it, then start the program with `KONTEXT_TRUST_REPO_ADAPTERS=1`",
             ));
         }
     }

@@ -9,6 +9,7 @@
 mod adapter;
 mod between;
 mod check;
+mod context;
 mod fields;
 mod finish;
 mod layers;
@@ -33,7 +34,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::finding::{Diagnostic, Finding};
 use between::{Exports, LayerExports};
-use check::{Check, Context, Peer};
+use check::Check;
+use context::{Context, Peer};
 use names::Names;
 use shape::{AdapterShape, Inputs};
 

@@ -7,7 +7,7 @@ use kontext_config::layer::LayerKind;
 use kontext_config::schema::{self, Driver, InputSpec};
 use kontext_syntax::toml::Node;
 
-use super::check::{Context, Peer, field};
+use super::context::{Context, Peer, field};
 
 /// The names a template may use besides the roots.
 #[derive(Clone, Debug, Default)]

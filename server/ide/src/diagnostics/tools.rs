@@ -4,7 +4,8 @@ use kontext_config::codes::Code;
 use kontext_config::schema::{PARAM_TYPES, nearest};
 use kontext_syntax::toml::{Node, NodeKind, Table};
 
-use super::check::{Check, field};
+use super::check::Check;
+use super::context::field;
 use super::shape::is_json_schema;
 
 /// Types of JSON Schema.

@@ -7,7 +7,8 @@ use kontext_config::eval::{self, Vars};
 use kontext_config::layer::LayerKind;
 use kontext_syntax::toml::{Item, Node, Table};
 
-use super::super::check::{Check, field};
+use super::super::check::Check;
+use super::super::context::field;
 use super::expr::shown;
 
 /// Checks all variables of the unit; called for each of them, it acts for the first.

@@ -11,7 +11,8 @@ use kontext_syntax::TextRange;
 use kontext_syntax::template::{Expr, Filter, Path, Segment, SegmentKind};
 use kontext_syntax::toml::Node;
 
-use super::super::check::{Check, field};
+use super::super::check::Check;
+use super::super::context::field;
 use super::super::shape::is_json_schema;
 use super::written::Written;
 

@@ -20,7 +20,7 @@ use kontext_syntax::template::{Head, Template};
 use kontext_syntax::toml::{Item, Span, Text};
 
 use super::check::Check;
-use template::Use;
+use written::Use;
 use written::Written;
 
 /// Checks a string value against what it holds. `span` is the whole value, quotes included.

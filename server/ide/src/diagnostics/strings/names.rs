@@ -5,10 +5,10 @@ use kontext_config::schema::{Driver, nearest};
 use kontext_syntax::template::Template;
 use kontext_syntax::toml::{Item, Node, NodeKind, Span, StringForm};
 
-use super::super::check::{Check, field};
+use super::super::check::Check;
+use super::super::context::field;
 use super::expr::shown;
-use super::template::texts;
-use super::written::{Written, range};
+use super::written::{Written, range, texts};
 use super::{not_a_template, plain};
 
 /// The most characters a tool name has.

@@ -7,8 +7,8 @@ use kontext_syntax::path::{Fault, FaultKind, MapAlternative, MapValue, ResultPat
 use regex::Regex;
 
 use super::super::check::Check;
-use super::template::{self, Use};
-use super::written::{Written, range};
+use super::template;
+use super::written::{Use, Written, range};
 use super::{not_a_template, placeholder, plain, secret};
 
 /// Checks a path with its alternatives.

@@ -7,8 +7,7 @@ use kontext_config::schema::{Place, Shape};
 use kontext_syntax::template::Template;
 
 use super::super::check::Check;
-use super::template::{Use, texts};
-use super::written::{Written, range};
+use super::written::{Use, Written, range, texts};
 
 /// A placeholder in a text.
 pub(crate) struct Placeholder {

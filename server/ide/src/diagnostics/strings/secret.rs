@@ -9,8 +9,7 @@ use kontext_syntax::template::{Head, Template};
 use kontext_syntax::toml::Span;
 
 use super::super::check::Check;
-use super::template::texts;
-use super::written::{Written, range};
+use super::written::{Written, range, texts};
 
 /// Beginnings of tokens that say whose they are, and how many characters follow at least.
 const PREFIXES: &[(&str, usize)] = &[

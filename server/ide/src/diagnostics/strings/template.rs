@@ -6,19 +6,8 @@ use kontext_syntax::TextRange;
 use kontext_syntax::template::{FaultKind, Part, Template};
 
 use super::super::check::Check;
-use super::written::Written;
+use super::written::{Use, Written};
 use super::{command, expr, names, placeholder, secret, url};
-
-/// What a template is for.
-#[derive(Clone, Copy)]
-pub(super) struct Use {
-    /// Where it stands: which names it sees.
-    pub(super) place: Place,
-    /// What it becomes.
-    pub(super) shape: Shape,
-    /// Whether it is a key.
-    pub(super) is_key: bool,
-}
 
 /// Checks a template in every respect.
 pub(super) fn check(check: &mut Check<'_>, used: Use, written: &Written<'_>, template: &Template) {
@@ -85,16 +74,4 @@ pub(super) fn grammar(check: &mut Check<'_>, written: &Written<'_>, template: &T
         };
         check.report(Code::TemplateSyntax, span, message);
     }
-}
-
-/// The literal parts, each with its text.
-pub(super) fn texts<'a>(
-    written: &Written<'a>,
-    template: &Template,
-) -> impl Iterator<Item = (TextRange, &'a str)> {
-    let value = written.value;
-    template.parts.iter().filter_map(move |part| match part {
-        Part::Text(range) => Some((*range, range.of(value))),
-        Part::Expr(_) => None,
-    })
 }

@@ -4,8 +4,7 @@ use kontext_config::codes::Code;
 use kontext_syntax::template::{Part, Template};
 
 use super::super::check::Check;
-use super::template::texts;
-use super::written::{Written, range};
+use super::written::{Written, range, texts};
 
 /// Checks that a URL is absolute and names a host, as far as that shows before it is rendered.
 /// The message never repeats the URL: it may hold a secret.

@@ -1,6 +1,8 @@
 //! A string together with the places its bytes are written at.
 
+use kontext_config::schema::{Place, Shape};
 use kontext_syntax::TextRange;
+use kontext_syntax::template::{Part, Template};
 use kontext_syntax::toml::{Span, StringForm, Text};
 
 /// A decoded string of the document, a value or a key.
@@ -104,4 +106,27 @@ impl<'a> Written<'a> {
 pub(super) fn range(start: usize, end: usize) -> TextRange {
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
     TextRange::new(offset(start), offset(end))
+}
+
+/// What a template is for.
+#[derive(Clone, Copy)]
+pub(super) struct Use {
+    /// Where it stands: which names it sees.
+    pub(super) place: Place,
+    /// What it becomes.
+    pub(super) shape: Shape,
+    /// Whether it is a key.
+    pub(super) is_key: bool,
+}
+
+/// The literal parts, each with its text.
+pub(super) fn texts<'a>(
+    written: &Written<'a>,
+    template: &Template,
+) -> impl Iterator<Item = (TextRange, &'a str)> {
+    let value = written.value;
+    template.parts.iter().filter_map(move |part| match part {
+        Part::Text(range) => Some((*range, range.of(value))),
+        Part::Expr(_) => None,
+    })
 }
