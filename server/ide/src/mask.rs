@@ -4,8 +4,11 @@
 //! named like one), only its `{{…}}` expressions are shown. Anywhere else the words that look like
 //! a secret are left out.
 
+use kontext_config::merge::node_to_json;
+use kontext_config::source::Source;
 use kontext_syntax::TextRange;
 use kontext_syntax::template::{Part, Template};
+use kontext_syntax::toml::{Node, NodeKind};
 use serde_json::Value;
 
 /// Stands for what is left out.
@@ -89,6 +92,9 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         "accesskey",
         "authorization",
     ];
+    if name.ends_with("tokens") {
+        return false; // a number of them
+    }
     PARTS.iter().any(|part| name.contains(part))
         || matches!(
             &*name,
@@ -149,7 +155,7 @@ pub(crate) fn words(text: &str) -> String {
             out.push_str(word);
             let follows = after.trim_start();
             named = !in_braces
-                && ((is_secret_name(word) && (after.starts_with('=') || follows.starts_with(':')))
+                && ((is_secret_name(word) && follows.starts_with(['=', ':']))
                     || matches!(word, "Bearer" | "Basic"));
         }
         rest = after;
@@ -209,6 +215,68 @@ fn looks_secret(word: &str) -> bool {
     mixed || hex
 }
 
+/// A whole file as it may be shown: secret values are replaced where they stand, and what looks
+/// like a secret is left out of comments and of what does not parse as well.
+pub(crate) fn file(source: &Source) -> String {
+    let document = &source.document;
+    let mut edits: Vec<(TextRange, String)> = Vec::new();
+    for unit in source.units.iter() {
+        let mut path = vec![&*unit.key.top];
+        path.extend(unit.key.name.as_deref());
+        collect(&unit.item.node, &mut path, &mut |node, shown| {
+            edits.push((document.resolve(node.span), shown));
+        });
+    }
+    edits.sort_by_key(|(range, _)| *range);
+    let text = document.text();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (range, shown) in edits {
+        if range.start < at {
+            continue;
+        }
+        out.push_str(&words(TextRange::new(at, range.start).of(text)));
+        out.push_str(&Value::String(shown).to_string());
+        at = range.end;
+    }
+    out.push_str(&words(text.get(at as usize..).unwrap_or_default()));
+    out
+}
+
+/// Calls `found` with every string that is not shown as it is, and what is shown.
+fn collect<'a>(node: &'a Node, path: &mut Vec<&'a str>, found: &mut impl FnMut(&Node, String)) {
+    match &node.kind {
+        NodeKind::Table(table) => {
+            for (name, item) in &table.items {
+                path.push(name);
+                collect(&item.node, path, found);
+                path.pop();
+            }
+        }
+        NodeKind::Array(array) => {
+            let shown = value(path, &node_to_json(node));
+            let shown = shown.as_array().map_or(&[][..], Vec::as_slice);
+            for (at, element) in array.nodes.iter().enumerate() {
+                // Elements without a value have no counterpart.
+                let counterpart = shown.get(at).filter(|_| shown.len() == array.nodes.len());
+                match (element.as_str(), counterpart) {
+                    (Some(text), Some(Value::String(shown))) if shown != text => {
+                        found(element, shown.clone());
+                    }
+                    _ => collect(element, path, found),
+                }
+            }
+        }
+        NodeKind::String(text) => {
+            let shown = self::text(path, &text.value);
+            if shown != *text.value {
+                found(node, shown);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// A stretch of a text as it may be shown.
 pub(crate) fn slice(text: &str, range: TextRange) -> String {
     words(range.of(text))
@@ -219,6 +287,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_file_keeps_everything_but_its_secrets() {
+        let text = "# token = \"abc\"\n[adapters.x]\nheaders = { A = \"b\" }\ncommand = [\"s\", \"--token\", \"abc\"]\nurl = \"http://h\" # fine\napi_key = \"abc\nmax_tokens = 5\n";
+        assert_eq!(
+            file(&Source::parse(text)),
+            text.replace("abc", MASK).replace("\"b\"", "\"‹hidden›\"")
+        );
+    }
 
     #[test]
     fn places_and_looks_decide() {

@@ -12,6 +12,7 @@ use kontext_syntax::text::{self, Encoding, LineIndex};
 use serde::Serialize;
 
 use crate::finding::Diagnostic;
+use crate::mask;
 use crate::snapshot::{File, Snapshot, Workspace};
 
 /// The answer of `kontext_status` and of `adapters list --json`.
@@ -235,6 +236,11 @@ pub fn diagnostic(path: &str, text: &str, lines: &LineIndex, one: &Diagnostic) -
                 .collect(),
         }),
     }
+}
+
+/// The text of a file for an agent: what is, or looks like, a secret is left out.
+pub fn masked_text(file: &File) -> String {
+    mask::file(&file.source)
 }
 
 /// A range of bytes as lines and UTF-16 code units.

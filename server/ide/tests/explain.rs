@@ -1,5 +1,5 @@
 //! Explanations by name.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod world;
 

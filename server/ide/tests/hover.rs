@@ -1,5 +1,10 @@
 //! Hover at marked places.
-#![allow(clippy::unwrap_used, clippy::string_slice, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::string_slice,
+    clippy::expect_used,
+    clippy::indexing_slicing
+)]
 
 mod world;
 
@@ -216,6 +221,7 @@ fn assert_no_secret(snapshot: &kontext_ide::Snapshot) {
         let explanation = kontext_ide::explain::explain(snapshot, of);
         assert!(!format!("{explanation:?}").contains(world::SECRET));
     }
+    assert!(!kontext_ide::report::masked_text(file).contains(world::SECRET));
     let status = kontext_ide::report::status(snapshot);
     assert!(!format!("{status:?}").contains(world::SECRET));
 }

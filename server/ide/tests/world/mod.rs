@@ -18,10 +18,10 @@ use kontext_ide::{File, FileId, Role, Snapshot, Workspace};
 use kontext_syntax::text::LineIndex;
 
 /// The value no answer may ever show.
-pub const SECRET: &str = "s3cr3t-VALUE";
+pub(crate) const SECRET: &str = "s3cr3t-VALUE";
 
 /// Facts: every program is missing but `git`, every path but those that end in `README.md`.
-pub fn facts(stack: &Stack) -> Facts {
+pub(crate) fn facts(stack: &Stack) -> Facts {
     let vars = [
         ("NOTES_TOKEN", SECRET),
         ("WIKI_TOKEN", SECRET),
@@ -66,7 +66,7 @@ pub fn facts(stack: &Stack) -> Facts {
 }
 
 /// A workspace of these layers, lowest first.
-pub fn layers(texts: &[(LayerKind, &str)], trust: Trust) -> Snapshot {
+pub(crate) fn layers(texts: &[(LayerKind, &str)], trust: Trust) -> Snapshot {
     let mut files = Vec::new();
     let mut stack = Stack {
         layers: Vec::new(),
@@ -121,12 +121,12 @@ pub fn layers(texts: &[(LayerKind, &str)], trust: Trust) -> Snapshot {
 }
 
 /// A workspace with a user layer only.
-pub fn user(text: &str) -> Snapshot {
+pub(crate) fn user(text: &str) -> Snapshot {
     layers(&[(LayerKind::User, text)], Trust::Untrusted)
 }
 
 /// As [`user`], the text with a mark `<|>`; the mark's offset.
-pub fn marked(text: &str) -> (Snapshot, u32) {
+pub(crate) fn marked(text: &str) -> (Snapshot, u32) {
     let at = text.find("<|>").unwrap();
     (
         user(&text.replacen("<|>", "", 1)),
