@@ -20,4 +20,6 @@
 mod harness;
 
 mod binary;
+mod shell;
+mod tour;
 mod wire;
