@@ -184,7 +184,7 @@ fn summary(reports: &[Report<'_>]) -> String {
             .collect();
         return match names.as_slice() {
             [one] => format!("Nothing to report in {one}"),
-            [several @ ..] if several.len() <= 5 => {
+            several if several.len() <= 5 => {
                 format!("Nothing to report in {}", several.join(", "))
             }
             _ => format!("Nothing to report in {files}"),
