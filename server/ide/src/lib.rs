@@ -15,10 +15,10 @@ pub mod hover;
 pub mod inlay;
 pub mod locate;
 mod mask;
-pub mod report;
 mod scene;
 mod snapshot;
 pub mod symbols;
 
 pub use finding::{Diagnostic, Finding, Fix, Place, Related};
+pub use mask::file as masked_text;
 pub use snapshot::{File, FileId, Role, Snapshot, Workspace};

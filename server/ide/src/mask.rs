@@ -217,7 +217,7 @@ fn looks_secret(word: &str) -> bool {
 
 /// A whole file as it may be shown: secret values are replaced where they stand, and what looks
 /// like a secret is left out of comments and of what does not parse as well.
-pub(crate) fn file(source: &Source) -> String {
+pub fn file(source: &Source) -> String {
     let document = &source.document;
     let mut edits: Vec<(TextRange, String)> = Vec::new();
     for unit in source.units.iter() {

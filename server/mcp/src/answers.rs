@@ -230,7 +230,7 @@ pub struct Change {
 pub struct Explanation {
     /// What was explained, by its full name.
     pub of: String,
-    /// `field`, `code` or `adapter`.
+    /// `field`, `code`, `adapter`, `filter`, `root` or `op`.
     pub kind: String,
     /// The meaning, in Markdown.
     pub text: String,

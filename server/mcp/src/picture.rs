@@ -4,13 +4,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kontext_config::codes::Code;
 use kontext_config::schema;
 use kontext_config::settings::Companion;
 use kontext_config::source::Source;
 use kontext_config::stack::Stack;
 use kontext_ide::diagnostics::{Checked, Subject, is_ours};
-use kontext_ide::{File, Snapshot, Workspace, effective, explain};
+use kontext_ide::{File, Snapshot, Workspace, effective, explain, format, masked_text};
 use kontext_syntax::TextRange;
 use kontext_syntax::text::{Encoding, LineIndex};
 use serde_json::Value;
@@ -202,62 +201,26 @@ fn range_of(text: &str, lines: &LineIndex, range: TextRange) -> answers::Range {
     }
 }
 
-/// The text of a source with every secret that was found in it replaced.
-fn masked(source: &Arc<Source>) -> String {
-    let severities = [(Code::SecretInFile, Some(Code::SecretInFile.severity()))].into();
-    let subject = Subject {
-        source,
-        layer: None,
-        severities: &severities,
-        fault: None,
-    };
-    let checked = Checked::of(&subject, None);
-    let mut text = source.document.text().to_string();
-    let secrets = checked
-        .diagnostics()
-        .iter()
-        .filter(|one| one.code == Code::SecretInFile);
-    let mut ranges: Vec<TextRange> = secrets.map(|one| one.range).collect();
-    ranges.sort();
-    for range in ranges.into_iter().rev() {
-        if range.of(&text).len() as u32 == range.len() {
-            text.replace_range(range.start as usize..range.end as usize, "***");
-        }
-    }
-    text
-}
-
-/// The stretch of whole lines that differs between two texts, if any does.
-fn change(saved: &str, buffer: &str) -> Option<answers::Change> {
-    if saved == buffer {
-        return None;
-    }
-    let (before, after): (Vec<&str>, Vec<&str>) =
-        (saved.lines().collect(), buffer.lines().collect());
-    let same = before
-        .iter()
-        .zip(&after)
-        .take_while(|(a, b)| a == b)
-        .count();
-    let rest = before.len().min(after.len()) - same;
-    let tail = before
-        .iter()
-        .rev()
-        .zip(after.iter().rev())
-        .take(rest)
-        .take_while(|(a, b)| a == b)
-        .count();
-    let part = |lines: &[&str]| {
-        lines
-            .get(same..lines.len() - tail)
-            .unwrap_or_default()
-            .join("\n")
-    };
-    Some(answers::Change {
-        line: u32::try_from(same).unwrap_or(u32::MAX),
-        saved: part(&before),
-        buffer: part(&after),
-    })
+/// The stretches of whole lines that differ between two texts.
+fn changes(saved: &str, buffer: &str) -> Vec<answers::Change> {
+    // Lines the edits so far have added, less those they have removed.
+    let mut moved = 0i64;
+    let lines = |text: &str| i64::try_from(text.matches('\n').count()).unwrap_or(i64::MAX);
+    let edits = format::changed_lines(saved, buffer).into_iter();
+    edits
+        .map(|edit| {
+            let before = saved.get(..edit.range.start as usize).unwrap_or_default();
+            let gone = edit.range.of(saved);
+            let line = u32::try_from(lines(before).saturating_add(moved)).unwrap_or(u32::MAX);
+            moved += lines(&edit.text) - lines(gone);
+            let shown = |text: &str| text.trim_end_matches(['\n', '\r']).to_owned();
+            answers::Change {
+                line,
+                saved: shown(gone),
+                buffer: shown(&edit.text),
+            }
+        })
+        .collect()
 }
 
 impl Answers for Picture {
@@ -288,9 +251,6 @@ impl Answers for Picture {
         let mut adapters: Vec<answers::AdapterStatus> = Vec::new();
         for workspace in &self.snapshot.workspaces {
             for one in workspace.statuses().iter() {
-                if adapters.iter().any(|known| known.name == one.name) {
-                    continue;
-                }
                 adapters.push(answers::AdapterStatus {
                     name: one.name.clone(),
                     driver: one
@@ -316,17 +276,16 @@ impl Answers for Picture {
         let ours =
             |file: &&Arc<File>| file.open && (!file.roles.is_empty() || is_ours(&file.source));
         let document = |file: &Arc<File>| {
-            let changes = file
-                .saved
-                .as_ref()
-                .filter(|_| file.unsaved)
-                .and_then(|saved| change(&masked(saved), &masked(&file.source)));
+            let changes = match &file.saved {
+                Some(saved) if file.unsaved => changes(&masked_text(saved), &masked_text(&file.source)),
+                _ => Vec::new(),
+            };
             answers::Document {
                 path: self.file_name(file),
                 layer: file.roles.first().map(|role| role.layer.name().to_owned()),
                 version: file.version.unwrap_or_default(),
                 unsaved: file.unsaved,
-                changes: changes.into_iter().collect(),
+                changes,
                 diagnostics: self.diagnostics(file),
             }
         };
@@ -447,7 +406,7 @@ impl Answers for Picture {
             .source
             .as_ref()?;
         Some(answers::LayerText {
-            text: masked(source),
+            text: masked_text(source),
         })
     }
 

@@ -56,9 +56,6 @@ enum Command {
 /// Why a command could not do its work. Printed on standard error; exit code 2.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command is not part of this build yet.
-    #[error("`{0}` is not built into this version")]
-    NotBuilt(&'static str),
     /// Reading or writing went wrong.
     #[error("{what}: {error}")]
     Io {

@@ -147,6 +147,14 @@ impl Places {
         Err(fault)
     }
 
+    /// All that exist or can be made, and are private; the best first.
+    pub fn create_all(&self) -> Vec<Place> {
+        self.dirs
+            .iter()
+            .filter_map(|dir| Place::create(dir).ok())
+            .collect()
+    }
+
     /// All that exist and are private.
     pub fn existing(&self) -> Vec<Place> {
         self.dirs

@@ -17,7 +17,9 @@ pub struct Record {
     pub started: u64,
     /// The version of the program.
     pub version: String,
-    /// The file name of the socket, in the same directory.
+    /// The socket: its file name where it lies in the same directory, else its whole path. An
+    /// editor and its agent may be started with different environments; the record stands in
+    /// every directory that either may look in.
     pub socket: String,
     /// The workspace's roots, absolute and without symbolic links. Roots whose path is not UTF-8
     /// are left out.
@@ -55,6 +57,8 @@ impl Places {
             let key = |found: &Found| (found.record.started, found.record.pid);
             key(other).cmp(&key(one))
         });
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|found| seen.insert(found.socket.clone()));
         found
     }
 }
@@ -73,9 +77,8 @@ impl Place {
                 }
                 let text = std::fs::read(&record_path).ok()?;
                 let record: Record = serde_json::from_slice(&text).ok()?;
-                // The socket is in this directory and nowhere else.
-                let name = Path::new(&record.socket).file_name()?;
-                let socket = self.dir().join(name);
+                // The directory is private, so is what it says.
+                let socket = self.dir().join(&record.socket);
                 Some(Found {
                     record,
                     socket,

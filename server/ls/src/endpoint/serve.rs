@@ -107,6 +107,8 @@ mod unix {
         record: Record,
         socket: PathBuf,
         record_path: PathBuf,
+        /// Records in other directories, for agents with another environment.
+        elsewhere: Vec<(Place, PathBuf)>,
         accepting: JoinHandle<()>,
     }
 
@@ -140,11 +142,21 @@ mod unix {
                 socket: format!("{stem}.sock"),
                 roots: utf8(&roots),
             };
+            let elsewhere = places
+                .create_all()
+                .into_iter()
+                .filter(|other| *other != place)
+                .map(|other| {
+                    let path = other.dir().join(format!("{stem}.json"));
+                    (other, path)
+                })
+                .collect();
             let inner = Self {
                 place,
                 record,
                 socket,
                 record_path,
+                elsewhere,
                 accepting: tokio::spawn(accept(listener, source)),
             };
             inner.write_record()?;
@@ -164,23 +176,40 @@ mod unix {
             &self.socket
         }
 
-        /// Whole or not at all: the bridge may read at any time.
+        /// The record beside the socket must be written; those elsewhere are a help.
         fn write_record(&self) -> io::Result<()> {
-            let text = serde_json::to_vec(&self.record).map_err(io::Error::other)?;
-            let mut file = tempfile::Builder::new()
-                .prefix(".record")
-                .tempfile_in(self.place.dir())?;
-            file.write_all(&text)?;
-            file.persist(&self.record_path)
-                .map_err(|error| error.error)?;
+            write(&self.place, &self.record_path, &self.record)?;
+            let record = Record {
+                socket: self.socket.to_string_lossy().into_owned(),
+                ..self.record.clone()
+            };
+            for (place, path) in &self.elsewhere {
+                if let Err(error) = write(place, path, &record) {
+                    tracing::debug!(%error, path = %path.display(), "no record here");
+                }
+            }
             Ok(())
         }
+    }
+
+    /// Whole or not at all: the bridge may read at any time.
+    fn write(place: &Place, path: &Path, record: &Record) -> io::Result<()> {
+        let text = serde_json::to_vec(record).map_err(io::Error::other)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".record")
+            .tempfile_in(place.dir())?;
+        file.write_all(&text)?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
     }
 
     impl Drop for Inner {
         fn drop(&mut self) {
             // The connections end with the task, which owns them.
             self.accepting.abort();
+            for (_, record) in &self.elsewhere {
+                let _ = std::fs::remove_file(record);
+            }
             let _ = std::fs::remove_file(&self.record_path);
             let _ = std::fs::remove_file(&self.socket);
         }

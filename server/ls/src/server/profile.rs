@@ -20,7 +20,8 @@ pub(super) struct Profile {
     pub(super) snippets: bool,
     /// Symbols may be nested.
     pub(super) nested_symbols: bool,
-    /// The client asks for diagnostics; they are not pushed then.
+    /// The client asks for diagnostics, and can be told to ask again when another layer or the
+    /// world has changed. Where it cannot, they are pushed: pulled ones would go stale unseen.
     pub(super) pulls_diagnostics: bool,
     /// Diagnostics may name other places.
     pub(super) related: bool,
@@ -28,14 +29,10 @@ pub(super) struct Profile {
     pub(super) tags: bool,
     /// Diagnostics keep data for quick fixes.
     pub(super) data: bool,
-    /// The client can be told to ask for diagnostics again.
-    pub(super) refreshes_diagnostics: bool,
     /// The client can be told to ask for inlay hints again.
     pub(super) refreshes_hints: bool,
     /// The client answers `workspace/configuration`.
     pub(super) configuration: bool,
-    /// Tooltips of inlay hints may be Markdown.
-    pub(super) folders: bool,
 }
 
 impl Profile {
@@ -60,18 +57,17 @@ impl Profile {
             nested_symbols: document
                 .and_then(|document| document.document_symbol.as_ref())
                 .is_some_and(|symbols| symbols.hierarchical_document_symbol_support == Some(true)),
-            pulls_diagnostics: document.is_some_and(|document| document.diagnostic.is_some()),
+            pulls_diagnostics: document.is_some_and(|document| document.diagnostic.is_some())
+                && workspace
+                    .and_then(|workspace| workspace.diagnostic.as_ref())
+                    .is_some_and(|diagnostic| diagnostic.refresh_support == Some(true)),
             related: publish.is_some_and(|publish| publish.related_information == Some(true)),
             tags: publish.is_some_and(|publish| publish.tag_support.is_some()),
             data: publish.is_some_and(|publish| publish.data_support == Some(true)),
-            refreshes_diagnostics: workspace
-                .and_then(|workspace| workspace.diagnostic.as_ref())
-                .is_some_and(|diagnostic| diagnostic.refresh_support == Some(true)),
             refreshes_hints: workspace
                 .and_then(|workspace| workspace.inlay_hint.as_ref())
                 .is_some_and(|hints| hints.refresh_support == Some(true)),
             configuration: workspace.is_some_and(|workspace| workspace.configuration == Some(true)),
-            folders: workspace.is_some_and(|workspace| workspace.workspace_folders == Some(true)),
         }
     }
 

@@ -148,7 +148,7 @@ pub(super) async fn refresh(
             continue;
         }
         // The client may take its time to answer: nobody waits for that here.
-        if profile.pulls_diagnostics && profile.refreshes_diagnostics {
+        if profile.pulls_diagnostics {
             let client = client.clone();
             tokio::spawn(async move { client.workspace_diagnostic_refresh().await });
         }

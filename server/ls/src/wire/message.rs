@@ -111,6 +111,7 @@ fn call(method: String, id: Option<Id>, mut object: Map<String, Value>) -> Reque
         // This one takes an object that carries nothing; some clients leave it out.
         ("initialized", None | Some(Value::Null)) => Some(Value::Object(Map::new())),
         (_, Some(Value::Null)) => None,
+        ("initialize", Some(params)) => Some(known_names(params)),
         (_, params) => params,
     };
     let mut request = Request::build(method);
@@ -121,6 +122,19 @@ fn call(method: String, id: Option<Id>, mut object: Map<String, Value>) -> Reque
         request = request.params(params);
     }
     request.finish()
+}
+
+/// The protocol calls the capability `workspace.diagnostics`; the types that tower-lsp decodes into
+/// know it as `diagnostic` only, and would lose it.
+fn known_names(mut params: Value) -> Value {
+    let workspace = params.pointer_mut("/capabilities/workspace");
+    if let Some(Value::Object(workspace)) = workspace
+        && !workspace.contains_key("diagnostic")
+        && let Some(found) = workspace.get("diagnostics").cloned()
+    {
+        workspace.insert("diagnostic".to_owned(), found);
+    }
+    params
 }
 
 fn answer(id: Id, mut object: Map<String, Value>) -> Response {

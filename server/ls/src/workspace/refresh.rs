@@ -148,6 +148,10 @@ fn answer(
             store.set_facts(&workspace.root, world::gather(questions, base));
         }
     }
+    // Hints and agents ask for the status next; it is ready when they do.
+    for workspace in &store.snapshot().workspaces {
+        workspace.statuses();
+    }
     asked
         .into_iter()
         .map(|(workspace, _)| (workspace.root.clone(), Arc::clone(&workspace.stack)))

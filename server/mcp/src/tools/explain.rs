@@ -90,7 +90,7 @@ fn output() -> Value {
     schema::object(
         json!({
             "of": schema::text(),
-            "kind": {"type": "string", "enum": ["field", "code", "adapter"]},
+            "kind": {"type": "string", "enum": ["field", "code", "adapter", "filter", "root", "op"]},
             "text": schema::text(),
             "values": schema::list(value),
             "related": schema::list(schema::text()),
