@@ -293,7 +293,6 @@ impl<'a> Context<'a> {
     }
 }
 
-const UNTRUSTED: &str =
-    "only the shared layer defines it, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it";
+const UNTRUSTED: &str = "only the shared layer defines it, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it";
 
 const NEEDS_SHARED: &str = "it needs what the shared layer says, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it";

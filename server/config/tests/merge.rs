@@ -1,5 +1,14 @@
 //! Layers merge as adapters.md section 1 says, and every value knows where it comes from.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by a panic"
+)]
+
 mod support;
 
 use kontext_config::facts::Trust;

@@ -1,5 +1,14 @@
 //! Status with every reason, trust, and the cases T05, T07, L13 and S05.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by a panic"
+)]
+
 mod support;
 
 use std::fmt::Write as _;

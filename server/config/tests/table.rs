@@ -1,5 +1,14 @@
 //! The table of fields and the list of codes hold what they promise.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by a panic"
+)]
+
 use std::collections::BTreeSet;
 
 use kontext_config::codes::{Code, Setting};

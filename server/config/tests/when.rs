@@ -1,5 +1,14 @@
 //! Conditions and their reasons: every sentence of adapters.md section 3.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by a panic"
+)]
+
 mod support;
 
 use kontext_config::facts::{Facts, PathFact, ProgramFact, Question};

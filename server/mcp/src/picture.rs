@@ -277,7 +277,9 @@ impl Answers for Picture {
             |file: &&Arc<File>| file.open && (!file.roles.is_empty() || is_ours(&file.source));
         let document = |file: &Arc<File>| {
             let changes = match &file.saved {
-                Some(saved) if file.unsaved => changes(&masked_text(saved), &masked_text(&file.source)),
+                Some(saved) if file.unsaved => {
+                    changes(&masked_text(saved), &masked_text(&file.source))
+                }
                 _ => Vec::new(),
             };
             answers::Document {

@@ -4,7 +4,10 @@
 //! This room knows nothing of adapters. Everything here is pure: it takes text and gives values.
 //! Parsing never fails: it gives a tree and a list of faults.
 
-#![cfg_attr(test, allow(clippy::string_slice, reason = "a test may fail by a panic"))]
+#![cfg_attr(
+    test,
+    allow(clippy::string_slice, reason = "a test may fail by a panic")
+)]
 
 pub mod path;
 mod range;

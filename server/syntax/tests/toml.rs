@@ -1,6 +1,13 @@
 //! The TOML tree: recovery, ranges, tables, and edits.
 
-#![allow(clippy::string_slice, reason = "a test may fail by a panic")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail by a panic"
+)]
 
 use kontext_syntax::TextRange;
 use kontext_syntax::toml::{Document, FaultKind, Node, NodeKind, Units};

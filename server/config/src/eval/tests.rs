@@ -312,7 +312,9 @@ fn the_table_of_roots_is_what_a_scope_holds() {
     let own = Vars::default();
     let scope = Scope::new(&facts).project("shop").adapter("echo", &own);
     for root in ROOTS {
-        let Members::Fixed(members) = root.members else { continue };
+        let Members::Fixed(members) = root.members else {
+            continue;
+        };
         let source = format!("{{{{{}}}}}", root.name);
         let value = scope.render_value(&Template::parse(&source), &source).value;
         let held: Vec<_> = value

@@ -1,4 +1,4 @@
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::string_slice, reason = "a test may fail by a panic")]
 
 use kontext_config::source::Source;
 use proptest::prelude::*;

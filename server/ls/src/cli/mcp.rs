@@ -40,7 +40,10 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 async fn serve(dir: PathBuf) -> Result<(), Failure> {
-    let transport = Address::Stdio.open().await.map_err(|error| Failure::io("standard input", error))?;
+    let transport = Address::Stdio
+        .open()
+        .await
+        .map_err(|error| Failure::io("standard input", error))?;
     let options = bridge::Options::new(dir.clone());
     let disk: bridge::Disk = Arc::new(move || agents::from_disk(&dir));
     bridge::run(transport.input, transport.output, options, disk)

@@ -84,13 +84,27 @@ impl Failure {
 /// # Errors
 /// When it is no directory, or the current one is not to be had.
 pub fn workspace_dir(dir: Option<&Path>) -> Result<PathBuf, Failure> {
-    let named = dir.map(Path::to_path_buf).or_else(|| std::env::var_os("KONTEXT_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from));
-    let current = || std::env::current_dir().map_err(|error| Failure::io("the current directory", error));
+    let named = dir.map(Path::to_path_buf).or_else(|| {
+        std::env::var_os("KONTEXT_DIR")
+            .filter(|dir| !dir.is_empty())
+            .map(PathBuf::from)
+    });
+    let current =
+        || std::env::current_dir().map_err(|error| Failure::io("the current directory", error));
     let dir = match named {
-        Some(dir) => std::path::absolute(&dir).map_err(|error| Failure::io(dir.display(), error))?,
+        Some(dir) => {
+            std::path::absolute(&dir).map_err(|error| Failure::io(dir.display(), error))?
+        }
         None => current()?,
     };
-    if dir.is_dir() { Ok(dir) } else { Err(Failure::Other(format!("there is no directory {}", dir.display()))) }
+    if dir.is_dir() {
+        Ok(dir)
+    } else {
+        Err(Failure::Other(format!(
+            "there is no directory {}",
+            dir.display()
+        )))
+    }
 }
 
 /// The exit code of a command that did its work: 0 or 1.

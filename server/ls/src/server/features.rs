@@ -186,12 +186,7 @@ pub(super) fn hints(
         label: InlayHintLabel::String(hint.label),
         kind: None,
         text_edits: None,
-        tooltip: hint.tooltip.map(|text| {
-            InlayHintTooltip::MarkupContent(MarkupContent {
-                kind: MarkupKind::Markdown,
-                value: text,
-            })
-        }),
+        tooltip: hint.tooltip.map(|text| tooltip(text, profile)),
         padding_left: Some(true),
         padding_right: None,
         data: None,
@@ -200,6 +195,18 @@ pub(super) fn hints(
         .into_iter()
         .map(hint)
         .collect()
+}
+
+/// There is no capability for tooltips: who takes Markdown in a hover takes it here.
+fn tooltip(markdown: String, profile: &Profile) -> InlayHintTooltip {
+    if profile.hover_markdown {
+        InlayHintTooltip::MarkupContent(MarkupContent {
+            kind: MarkupKind::Markdown,
+            value: markdown,
+        })
+    } else {
+        InlayHintTooltip::String(plain(&markdown))
+    }
 }
 
 /// The outline; flat for a client that takes no nested one.

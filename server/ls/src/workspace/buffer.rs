@@ -59,7 +59,7 @@ impl Buffer {
         encoding: Encoding,
     ) -> Result<(), EditFault> {
         let growth: usize = changes.iter().map(|change| change.text.len()).sum();
-        if self.text.len() + growth > MAX_LEN as usize {
+        if self.text.len() + growth > MAX_LEN {
             return Err(EditFault::TooLarge);
         }
         let lines = Arc::make_mut(&mut self.lines);
@@ -85,7 +85,7 @@ impl Buffer {
 
 /// A text that is not larger than is read; a larger one is cut at a character.
 fn bounded(mut text: String) -> String {
-    let limit = MAX_LEN as usize;
+    let limit = MAX_LEN;
     if text.len() > limit {
         let end = text.floor_char_boundary(limit);
         text.truncate(end);

@@ -98,11 +98,16 @@ pub fn programs(env: &Env) -> Vec<String> {
             let runs = fs::metadata(entry.path())
                 .is_ok_and(|meta| meta.is_file() && is_executable(&meta, platform));
             let name = if platform == Platform::Windows {
-                Path::new(&entry.file_name()).file_stem().map(ToOwned::to_owned)
+                Path::new(&entry.file_name())
+                    .file_stem()
+                    .map(ToOwned::to_owned)
             } else {
                 Some(entry.file_name())
             };
-            if let Some(name) = name.and_then(|name| name.into_string().ok()).filter(|_| runs) {
+            if let Some(name) = name
+                .and_then(|name| name.into_string().ok())
+                .filter(|_| runs)
+            {
                 names.push(name);
             }
         }
