@@ -53,10 +53,7 @@ pub struct TextEdit {
 
 /// The whole lines that differ between two texts, as edits of `old`: in order, not overlapping.
 pub fn changed_lines(old: &str, new: &str) -> Vec<TextEdit> {
-    let mut edits = Vec::new();
-    let whole = TextRange::new(0, u32::try_from(old.len()).unwrap_or(u32::MAX));
-    lines::diff(whole, old, new, &mut edits);
-    edits
+    lines::whole(old, new)
 }
 
 /// Why a text is left as it is. `Display` is the sentence for the person; lines count from 1

@@ -1,7 +1,7 @@
 //! Formatting: what it changes, and what it never changes.
 #![allow(clippy::unwrap_used, clippy::string_slice)]
 
-use kontext_ide::format::{FormatOptions, apply, format};
+use kontext_ide::format::{FormatOptions, apply, changed_lines, format};
 use kontext_syntax::TextRange;
 use proptest::prelude::*;
 
@@ -50,6 +50,28 @@ fn edits_are_small() {
     let text = "[a]\nx = 1\ny=2\nz = 3\n";
     let edits = format(text, &FormatOptions::default(), None).unwrap();
     assert!(edits.iter().all(|edit| edit.range.len() <= 1), "{edits:?}");
+}
+
+#[test]
+fn what_differs_is_told_in_whole_lines() {
+    let (old, new) = (
+        "a = 1\nb = \"é\"\nc = 3\nd = 4\n",
+        "a = 1\nb = \"è\"\nc = 33\nnew\nd = 4",
+    );
+    let edits = changed_lines(old, new);
+    let told: Vec<(&str, &str)> = edits
+        .iter()
+        .map(|edit| (edit.range.of(old), edit.text.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [("b = \"é\"\nc = 3\nd = 4\n", "b = \"è\"\nc = 33\nnew\nd = 4")]
+    );
+    assert_eq!(apply(old, &edits), new);
+    let edits = changed_lines("a\nb\nc\n", "x\na\nc\n");
+    assert_eq!(edits.len(), 2);
+    assert_eq!(apply("a\nb\nc\n", &edits), "x\na\nc\n");
+    assert!(changed_lines("a\r\n", "a\r\n").is_empty());
 }
 
 #[test]

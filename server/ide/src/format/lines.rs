@@ -11,6 +11,28 @@ const MAX_PAIRS: usize = 1_000_000;
 /// Adds the edits that make `new` of `old`, which stands at `place` in the text. In order, not
 /// overlapping.
 pub(super) fn diff(place: TextRange, old: &str, new: &str, edits: &mut Vec<TextEdit>) {
+    stretches(old, new, |start, gone, come| {
+        hunk(place.start + start, gone, come, edits);
+    });
+}
+
+/// The stretches of whole lines that differ, as edits of `old`. In order, not overlapping.
+pub(super) fn whole(old: &str, new: &str) -> Vec<TextEdit> {
+    let mut edits = Vec::new();
+    stretches(old, new, |start, gone, come| {
+        if !(gone.is_empty() && come.is_empty()) {
+            edits.push(TextEdit {
+                range: TextRange::new(start, start + length(gone)),
+                text: come.concat(),
+            });
+        }
+    });
+    edits
+}
+
+/// Calls `found` with the byte in `old` at which each stretch of differing lines starts, the lines
+/// that go and those that come. Both may be empty.
+fn stretches(old: &str, new: &str, mut found: impl FnMut(u32, &[&str], &[&str])) {
     if old == new {
         return;
     }
@@ -27,7 +49,7 @@ pub(super) fn diff(place: TextRange, old: &str, new: &str, edits: &mut Vec<TextE
         .count();
     let old_middle = old_rest.get(..old_rest.len() - foot).unwrap_or_default();
     let new_middle = new_rest.get(..new_rest.len() - foot).unwrap_or_default();
-    let mut start = place.start + length(old.get(..head).unwrap_or_default());
+    let mut start = length(old.get(..head).unwrap_or_default());
     let (mut a, mut b) = (0, 0);
     for (i, j) in common(old_middle, new_middle)
         .into_iter()
@@ -35,7 +57,7 @@ pub(super) fn diff(place: TextRange, old: &str, new: &str, edits: &mut Vec<TextE
     {
         let gone = old_middle.get(a..i).unwrap_or_default();
         let come = new_middle.get(b..j).unwrap_or_default();
-        hunk(start, gone, come, edits);
+        found(start, gone, come);
         start += length(gone) + length(old_middle.get(i..i + 1).unwrap_or_default());
         (a, b) = (i + 1, j + 1);
     }
