@@ -64,7 +64,8 @@ pub(super) fn document_diagnostics(
     known: Option<String>,
 ) -> DocumentDiagnosticReport {
     let diagnostics = snapshot.diagnostics(file);
-    let id = result_id(file, &diagnostics);
+    let items = Places::of(file, profile).diagnostics(snapshot, file, &diagnostics);
+    let id = result_id(file, &items);
     if known.as_ref() == Some(&id) {
         let unchanged = UnchangedDocumentDiagnosticReport { result_id: id };
         return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
@@ -72,7 +73,6 @@ pub(super) fn document_diagnostics(
             related_documents: None,
         });
     }
-    let items = Places::of(file, profile).diagnostics(snapshot, file, &diagnostics);
     DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport {
         full_document_diagnostic_report: FullDocumentDiagnosticReport {
             result_id: Some(id),

@@ -14,10 +14,12 @@ use super::profile::Profile;
 use super::to_proto::Places;
 
 /// What was last published for a file.
+#[derive(Clone)]
 struct Published {
-    uri: Arc<str>,
-    version: Option<i32>,
+    file: Arc<File>,
     diagnostics: Arc<[Diagnostic]>,
+    /// As the client has them: lines and characters may move where bytes do not.
+    sent: Arc<[lsp::Diagnostic]>,
 }
 
 /// Publishes the diagnostics of every snapshot to come, until the store is gone. While one is
@@ -33,27 +35,19 @@ pub(super) async fn push(
         let snapshot = Arc::clone(&snapshots.borrow_and_update());
         let work = {
             let (snapshot, profile) = (Arc::clone(&snapshot), Arc::clone(&profile));
-            let known: HashMap<FileId, (Option<i32>, Arc<[Diagnostic]>)> = published
-                .iter()
-                .map(|(id, last)| (*id, (last.version, Arc::clone(&last.diagnostics))))
-                .collect();
+            let known = published.clone();
             tokio::task::spawn_blocking(move || changed(&snapshot, &profile, &known))
         };
         let Ok(changed) = work.await else { continue };
-        for (file, diagnostics, params) in changed {
-            let last = Published {
-                uri: Arc::clone(&file.uri),
-                version: file.version,
-                diagnostics,
-            };
-            let before = published.insert(file.id, last);
+        for (uri, now) in changed {
+            let (version, diagnostics) = (now.file.version, now.sent.to_vec());
+            let own = Arc::clone(&now.file.uri);
+            let before = published.insert(now.file.id, now);
             // The same file under another URI: the old one must not keep what it showed.
-            if let Some(before) = before.filter(|before| before.uri != file.uri) {
-                clear(&client, &before.uri).await;
+            if let Some(before) = before.filter(|before| before.file.uri != own) {
+                clear(&client, &before.file.uri).await;
             }
-            client
-                .publish_diagnostics(params.uri, params.diagnostics, params.version)
-                .await;
+            client.publish_diagnostics(uri, diagnostics, version).await;
         }
         let gone: Vec<FileId> = published
             .keys()
@@ -62,9 +56,9 @@ pub(super) async fn push(
             .collect();
         for id in gone {
             if let Some(last) = published.remove(&id)
-                && (!last.diagnostics.is_empty() || last.version.is_some())
+                && (!last.sent.is_empty() || last.file.open)
             {
-                clear(&client, &last.uri).await;
+                clear(&client, &last.file.uri).await;
             }
         }
     }
@@ -76,24 +70,33 @@ async fn clear(client: &Client, uri: &str) {
     }
 }
 
-type Work = (Arc<File>, Arc<[Diagnostic]>, lsp::PublishDiagnosticsParams);
-
 /// The files whose diagnostics, or whose version, differ from what was published.
 fn changed(
     snapshot: &Snapshot,
     profile: &Profile,
-    known: &HashMap<FileId, (Option<i32>, Arc<[Diagnostic]>)>,
-) -> Vec<Work> {
+    known: &HashMap<FileId, Published>,
+) -> Vec<(lsp::Url, Published)> {
     let mut work = Vec::new();
     for file in &snapshot.files {
         let diagnostics = snapshot.diagnostics(file);
-        let same = match known.get(&file.id) {
-            Some((version, before)) => {
-                *version == file.version
-                    && (Arc::ptr_eq(before, &diagnostics) || **before == *diagnostics)
+        let before = known.get(&file.id);
+        // The very same outcome needs no second look.
+        if before.is_some_and(|before| {
+            Arc::ptr_eq(&before.file, file) && Arc::ptr_eq(&before.diagnostics, &diagnostics)
+        }) {
+            continue;
+        }
+        let sent: Arc<[lsp::Diagnostic]> = Places::of(file, profile)
+            .diagnostics(snapshot, file, &diagnostics)
+            .into();
+        let same = match before {
+            Some(before) => {
+                before.file.version == file.version
+                    && before.file.uri == file.uri
+                    && before.sent == sent
             }
             // A file nobody has open and nothing is wrong with needs no word.
-            None => !file.open && diagnostics.is_empty(),
+            None => !file.open && sent.is_empty(),
         };
         let Ok(uri) = lsp::Url::parse(&file.uri) else {
             continue;
@@ -101,23 +104,26 @@ fn changed(
         if same {
             continue;
         }
-        let diagnostics_out = Places::of(file, profile).diagnostics(snapshot, file, &diagnostics);
-        let params = lsp::PublishDiagnosticsParams {
-            uri,
-            diagnostics: diagnostics_out,
-            version: file.version,
+        let now = Published {
+            file: Arc::clone(file),
+            diagnostics,
+            sent,
         };
-        work.push((Arc::clone(file), diagnostics, params));
+        work.push((uri, now));
     }
     work
 }
 
-/// Names an outcome: the same id means the client has these diagnostics already.
-pub(super) fn result_id(file: &File, diagnostics: &[Diagnostic]) -> String {
+/// Names an outcome: the same id means the client has these very diagnostics already, at these
+/// lines and characters.
+pub(super) fn result_id(file: &File, items: &[lsp::Diagnostic]) -> String {
     let mut hasher = FxHasher::default();
     file.uri.hash(&mut hasher);
-    for one in diagnostics {
-        (one.range, one.code, one.severity, &one.message).hash(&mut hasher);
+    for one in items {
+        // What goes out is what counts: places, fixes and related places among it.
+        serde_json::to_vec(one)
+            .unwrap_or_default()
+            .hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())
 }
