@@ -110,7 +110,7 @@ fn answer(
 ) -> BTreeMap<PathBuf, Arc<Stack>> {
     let snapshot = store.snapshot();
     let places = store.places();
-    let mut watched = BTreeSet::new();
+    let (mut watched, mut layers) = (BTreeSet::new(), BTreeSet::new());
     let mut asked: Vec<(&Arc<Workspace>, BTreeSet<Question>)> = Vec::new();
     for workspace in &snapshot.workspaces {
         let questions = status::questions(&workspace.stack, &workspace.facts);
@@ -118,19 +118,21 @@ fn answer(
             .iter()
             .find(|(places, _)| places.root == workspace.root)
         {
-            watched.extend(world::watch_set(
-                places,
-                repo,
-                &questions,
-                &workspace.facts.env,
-            ));
+            let env = &workspace.facts.env;
+            layers.extend(world::watch_set(places, repo, [], env));
+            watched.extend(world::watch_set(places, repo, &questions, env));
         }
         asked.push((workspace, questions));
     }
-    // Watching first: what changes after the look is reported.
-    if let Some(watcher) = watcher {
-        watcher.set(watched);
+    // Watching first: what changes after the look is reported. What was not watched until now may
+    // have changed since it was looked at last.
+    let new = watcher
+        .map(|watcher| watcher.set(watched))
+        .unwrap_or_default();
+    if !new.is_disjoint(&layers) {
+        store.reload();
     }
+    let afresh = afresh || !new.is_empty();
     for (workspace, questions) in &asked {
         let facts = &workspace.facts;
         let missing = |question: &Question| match question {

@@ -108,9 +108,10 @@ impl Watcher {
     }
 
     /// Watches exactly these absolute paths from now on. What happens to them after this returns is
-    /// reported, so read them after it. Looks at the disk: a few system calls a path.
-    pub fn set(&self, paths: BTreeSet<PathBuf>) {
-        lock(&self.shared).set(paths);
+    /// reported, so read them after it. Gives those that were not watched until now: what was read
+    /// of them before may be old. Looks at the disk: a few system calls a path.
+    pub fn set(&self, paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        lock(&self.shared).set(paths)
     }
 }
 
@@ -145,14 +146,15 @@ struct State {
 }
 
 impl State {
-    fn set(&mut self, paths: BTreeSet<PathBuf>) {
+    fn set(&mut self, mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         self.stamps.retain(|path, _| paths.contains(path));
-        let known: BTreeSet<_> = self.stamps.keys().cloned().collect();
         // Listened to first, looked at second: nothing falls between.
         self.listen(&paths);
-        for path in paths.difference(&known) {
+        paths.retain(|path| !self.stamps.contains_key(path));
+        for path in &paths {
             self.stamps.insert(path.clone(), Stamp::of(path));
         }
+        paths
     }
 
     /// Looks at everything; the paths that differ from the last look.
