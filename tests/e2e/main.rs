@@ -19,7 +19,13 @@
 )]
 mod harness;
 
+mod agents;
 mod binary;
+mod cases;
+mod layers;
+mod minimal;
+mod pull;
 mod shell;
+mod sync;
 mod tour;
 mod wire;

@@ -252,6 +252,44 @@ impl Client {
             .await
     }
 
+    /// Hovers over the place right behind the first `needle`; the text shown.
+    pub async fn hover(&mut self, uri: &str, needle: &str) -> String {
+        let at = self.behind(uri, needle);
+        let hover = self.peer.request("textDocument/hover", at).await;
+        hover["contents"]["value"].as_str().unwrap_or("").to_owned()
+    }
+
+    /// The labels of all inlay hints of a document.
+    pub async fn hints(&mut self, uri: &str) -> Vec<String> {
+        let params = json!({
+            "textDocument": {"uri": uri},
+            "range": {
+                "start": {"line": 0, "character": 0},
+                "end": {"line": 1_000_000, "character": 0},
+            },
+        });
+        let hints = self.peer.request("textDocument/inlayHint", params).await;
+        super::labels(&hints)
+            .into_iter()
+            .map(ToOwned::to_owned)
+            .collect()
+    }
+
+    /// Asks for the inlay hints, and again whenever the server asks for that, until they `fit`.
+    /// The client must have said that it can refresh them.
+    pub async fn hints_where(&mut self, uri: &str, fit: impl Fn(&[String]) -> bool) -> Vec<String> {
+        loop {
+            let hints = self.hints(uri).await;
+            if fit(&hints) {
+                return hints;
+            }
+            eprintln!("the hints do not fit yet: {hints:?}");
+            self.peer
+                .server_request("workspace/inlayHint/refresh")
+                .await;
+        }
+    }
+
     /// Cancels a request that was [started](Peer::start).
     pub fn cancel(&self, id: i64) {
         self.peer.notify("$/cancelRequest", json!({"id": id}));

@@ -96,9 +96,12 @@ impl Fixture {
 
     /// The `file:` URI of a file of the workspace.
     pub fn uri(&self, relative: &str) -> String {
-        tower_lsp::lsp_types::Url::from_file_path(self.path(relative))
-            .unwrap()
-            .to_string()
+        uri_of(&self.path(relative))
+    }
+
+    /// The `file:` URI of a file of `KONTEXT_CONFIG_DIR`.
+    pub fn config_uri(&self, relative: &str) -> String {
+        uri_of(&self.config_path(relative))
     }
 
     /// Writes a file of the workspace.
@@ -140,6 +143,13 @@ impl Fixture {
             String::from_utf8(output.stderr).unwrap(),
         )
     }
+}
+
+/// The `file:` URI of a path.
+pub fn uri_of(path: &Path) -> String {
+    tower_lsp::lsp_types::Url::from_file_path(path)
+        .unwrap()
+        .to_string()
 }
 
 fn write(path: &Path, text: &str) {

@@ -78,4 +78,33 @@ impl McpClient {
         assert_ne!(result["isError"], true, "{tool}: {result}");
         result["structuredContent"].take()
     }
+    /// Subscribes to the effective configuration: whatever changes what the tools say is told from
+    /// then on ([`McpClient::until`]).
+    pub async fn watch(&mut self) {
+        let uri = json!({"uri": "kontext://config/effective"});
+        self.peer.request("resources/subscribe", uri).await;
+    }
+
+    /// Asks a tool for its `structuredContent`, and again after each notification of a change, until
+    /// the answer `fits`. The notifications stay where they are.
+    pub async fn until(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        fits: impl Fn(&Value) -> bool,
+    ) -> Value {
+        loop {
+            let heard = self.peer.received(|received| received.notifications.len());
+            let answer = self.structured(tool, arguments.clone()).await;
+            if fits(&answer) {
+                return answer;
+            }
+            eprintln!("{tool} does not fit yet: {answer}");
+            self.peer
+                .wait("a change", |received| {
+                    (received.notifications.len() != heard).then_some(())
+                })
+                .await;
+        }
+    }
 }

@@ -27,9 +27,11 @@ mod fixture;
 mod mcp;
 mod peer;
 mod text;
+mod view;
 
 pub use client::Client;
-pub use fixture::Fixture;
+pub use fixture::{Fixture, uri_of};
 pub use mcp::McpClient;
 pub use peer::{Answer, PATIENCE};
 pub use text::{Encoding, apply_edits, offset_at, position_at};
+pub use view::{codes, faults, labels, messages, spans};

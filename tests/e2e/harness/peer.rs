@@ -42,7 +42,7 @@ pub struct Received {
     /// Requests of the server, answered or not.
     pub requests: Vec<Value>,
     /// Responses by the text of their id (`null`: errors about what was no message).
-    responses: HashMap<String, Vec<Value>>,
+    pub responses: HashMap<String, Vec<Value>>,
     /// The server closed its output.
     pub closed: bool,
     /// Standard error, where there is a process.
