@@ -145,7 +145,16 @@ impl Picture {
     fn layer_names(&self) -> Vec<(String, usize, usize)> {
         let mut names = Vec::new();
         for (at, workspace) in self.snapshot.workspaces.iter().enumerate() {
+            let earlier = self.snapshot.workspaces.iter().take(at);
+            let shared: Vec<&Path> = earlier
+                .flat_map(|workspace| &workspace.stack.layers)
+                .map(|layer| layer.path.as_path())
+                .collect();
             for (layer, source) in workspace.stack.layers.iter().enumerate() {
+                // Every folder has the user's file; it is one layer.
+                if shared.contains(&source.path.as_path()) {
+                    continue;
+                }
                 let name = if at == 0 {
                     source.kind.name().to_owned()
                 } else {
@@ -250,8 +259,10 @@ impl Answers for Picture {
     fn status(&self) -> answers::Status {
         let mut adapters: Vec<answers::AdapterStatus> = Vec::new();
         for workspace in &self.snapshot.workspaces {
+            // What several folders share, as the user's own adapters, is told once.
+            let before = adapters.len();
             for one in workspace.statuses().iter() {
-                adapters.push(answers::AdapterStatus {
+                let status = answers::AdapterStatus {
                     name: one.name.clone(),
                     driver: one
                         .driver
@@ -260,7 +271,10 @@ impl Answers for Picture {
                     reasons: one.reasons.clone(),
                     layer: one.layer.name().to_owned(),
                     server: None,
-                });
+                };
+                if !adapters.iter().take(before).any(|told| *told == status) {
+                    adapters.push(status);
+                }
             }
         }
         answers::Status {

@@ -6,6 +6,7 @@ use kontext_config::layer::LayerKind;
 use kontext_config::stack::Stack;
 use kontext_ide::{Role, Workspace};
 
+use crate::world::identity::canonical;
 use crate::world::{DocKey, Places, find_repo};
 
 /// Set to `1` it trusts the shared layer: for CI and sandboxes (adapters.md section 10).
@@ -18,8 +19,10 @@ pub(super) struct Root {
     pub(super) folder: PathBuf,
     /// Whether the client named it; else it is there because of a document in it.
     pub(super) named: bool,
-    /// Where its layers lie.
+    /// Where its layers lie, links resolved.
     pub(super) places: Places,
+    /// The root as the client writes it, where that leads there through a link.
+    shown: Option<PathBuf>,
     /// Each layer's place with the key of its document, lowest first.
     pub(super) layers: Vec<(LayerKind, PathBuf, DocKey)>,
     /// `store.dir` the places were found by.
@@ -57,6 +60,7 @@ impl Root {
             folder: folder.to_path_buf(),
             named,
             layers,
+            shown: shown(folder, &places.root),
             places,
             store_dir: None,
             facts: Arc::new(facts),
@@ -79,11 +83,30 @@ impl Root {
         &self.facts.repo
     }
 
+    /// A path of this root as the client writes it.
+    pub(super) fn shown(&self, path: &Path) -> PathBuf {
+        let inside = path.strip_prefix(&self.places.root).ok();
+        match self.shown.as_ref().zip(inside) {
+            Some((shown, inside)) => shown.join(inside),
+            None => path.to_path_buf(),
+        }
+    }
+
     /// The roles of a document in this root.
     pub(super) fn role(&self, workspace: usize, key: &DocKey) -> Option<Role> {
         let found = self.layers.iter().find(|(_, _, layer)| layer == key);
         found.map(|&(layer, _, _)| Role { workspace, layer })
     }
+}
+
+/// The folder above `folder`, or itself, that is `root` through a link; `None` where it is `root`
+/// as it stands, or is not to be found.
+fn shown(folder: &Path, root: &Path) -> Option<PathBuf> {
+    if folder.starts_with(root) {
+        return None;
+    }
+    let is_root = |above: &&Path| canonical(above) == root;
+    folder.ancestors().find(is_root).map(Path::to_path_buf)
 }
 
 /// Where two layers are one file (a link), the lower one counts.

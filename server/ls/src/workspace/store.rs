@@ -605,12 +605,17 @@ impl State {
         let fault = disk
             .and_then(|file| file.fault.clone())
             .filter(|_| buffer.is_none());
+        // A layer goes by the path the layers are found by, whatever links lead to its text.
+        let layer = roles.first().and_then(|role| {
+            let path = self.path_of(role.workspace, key)?;
+            Some((self.roots.get(role.workspace)?.shown(&path), path))
+        });
         let uri = match buffer.and_then(|buffer| buffer.uris.last()) {
             Some(uri) => Arc::clone(uri),
-            None => key
-                .path()
-                .and_then(|path| identity::path_to_uri(path, Platform::current()))?
-                .into(),
+            None => {
+                let shown = layer.as_ref().map(|(shown, _)| shown.as_path());
+                identity::path_to_uri(shown.or_else(|| key.path())?, Platform::current())?.into()
+            }
         };
         let before = self.files.get(&id);
         if let Some(file) = before
@@ -625,14 +630,10 @@ impl State {
         {
             return Some(Arc::clone(file));
         }
-        let path = buffer
-            .and_then(|buffer| buffer.uris.last())
-            .and_then(|uri| identity::uri_to_path(uri, Platform::current()))
-            .or_else(|| {
-                roles
-                    .first()
-                    .and_then(|role| self.path_of(role.workspace, key))
-            })
+        let opened = || identity::uri_to_path(buffer?.uris.last()?, Platform::current());
+        let path = layer
+            .map(|(_, path)| path)
+            .or_else(opened)
             .or_else(|| key.path().map(Path::to_path_buf));
         Some(Arc::new(File {
             id,
