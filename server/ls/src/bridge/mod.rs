@@ -27,7 +27,7 @@ use tokio::time::Instant;
 use self::backend::{Backend, Origin, spawn_writer};
 use self::session::{Session, Verdict};
 use self::watch::Watch;
-use crate::endpoint::Places;
+use crate::endpoint::{Place, Places};
 
 /// How long the answers still open may take once the agent has closed its side.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -180,8 +180,8 @@ impl Bridge {
                     }
                 }
                 () = self.watch.changed(), if end.is_none() => {
-                    if let Some(newer) = self.newer_than(&backend.origin.clone()).await {
-                        backend = newer;
+                    if let Some(better) = self.better_than(&backend.origin.clone()).await {
+                        backend = better;
                         self.changed_over();
                     }
                 }
@@ -225,8 +225,9 @@ impl Bridge {
         Backend::from_disk(self.disk.clone())
     }
 
-    /// A language server newer than the one at `current`, joined.
-    async fn newer_than(&mut self, current: &Origin) -> Option<Backend> {
+    /// What is to stand behind the agent instead of `current`: a newer language server, or another
+    /// backend where the one at `current` no longer has the agent's folder open.
+    async fn better_than(&mut self, current: &Origin) -> Option<Backend> {
         for found in self.options.places.find(&self.options.dir) {
             let origin = Origin::of(&found);
             if origin == *current {
@@ -240,6 +241,15 @@ impl Bridge {
                 tracing::info!(pid = found.record.pid, "joined a newer language server");
                 return Some(joined);
             }
+        }
+        // A record that is gone says nothing: something may have cleaned up. One that is there and
+        // names other folders does.
+        let records = self.options.places.existing();
+        let mut records = records.iter().flat_map(Place::records);
+        let left = records.any(|found| Origin::of(&found) == *current);
+        if left {
+            tracing::info!("the language server has closed this folder");
+            return Some(self.next_backend(Some(current)).await);
         }
         None
     }

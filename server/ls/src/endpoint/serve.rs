@@ -160,6 +160,14 @@ mod unix {
                 accepting: tokio::spawn(accept(listener, source)),
             };
             inner.write_record()?;
+            // Records in the other places are nobody's to meet while they are not looked for.
+            let others = places.existing();
+            let own = inner.place.clone();
+            tokio::spawn(async move {
+                for other in others.iter().filter(|other| **other != own) {
+                    other.sweep().await;
+                }
+            });
             Ok(inner)
         }
 
