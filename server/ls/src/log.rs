@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tower_lsp::lsp_types::MessageType;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt};
@@ -26,10 +27,12 @@ static CLIENT: OnceLock<mpsc::Sender<(MessageType, String)>> = OnceLock::new();
 ///
 /// A panic anywhere in the program becomes one line of it.
 pub fn init() {
-    let filter = std::env::var(VARIABLE)
-        .ok()
-        .and_then(|text| EnvFilter::try_new(text).ok())
-        .unwrap_or_else(|| EnvFilter::new("warn"));
+    let asked = std::env::var(VARIABLE).ok();
+    // A filter that nobody asked for is not worth the time to build one: an editor waits.
+    let filter = match asked.and_then(|text| EnvFilter::try_new(text).ok()) {
+        Some(filter) => filter.boxed(),
+        None => LevelFilter::WARN.boxed(),
+    };
     let lines = fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())

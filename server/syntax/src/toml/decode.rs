@@ -231,6 +231,9 @@ pub(super) fn bare(raw: &str) -> Result<ValueKind, ScalarFault> {
         "false" => return Ok(ValueKind::Boolean(false)),
         _ => {}
     }
+    if let Some(number) = plain_integer(raw) {
+        return Ok(ValueKind::Integer(number));
+    }
     let fault = |message: String| {
         Err(ScalarFault {
             kind: FaultKind::Syntax,
@@ -242,8 +245,9 @@ pub(super) fn bare(raw: &str) -> Result<ValueKind, ScalarFault> {
     let mut error: Option<ParseError> = None;
     let span = toml_parser::Span::new_unchecked(0, raw.len());
     let kind = Raw::new_unchecked(raw, None, span).decode_scalar(&mut value, &mut error);
-    let shown = shorten(raw);
+    let shown = || shorten(raw);
     if error.is_some() {
+        let shown = shown();
         let first = raw.bytes().next().unwrap_or(0);
         let number = first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.');
         let word = raw.to_ascii_lowercase();
@@ -260,19 +264,30 @@ pub(super) fn bare(raw: &str) -> Result<ValueKind, ScalarFault> {
         ScalarKind::Integer(radix) => match i64::from_str_radix(&value, radix.value()) {
             Ok(number) => Ok(ValueKind::Integer(number)),
             Err(_) => fault(format!(
-                "`{shown}` does not fit a 64-bit integer; put it in quotes"
+                "`{}` does not fit a 64-bit integer; put it in quotes",
+                shown()
             )),
         },
         ScalarKind::Float => match value.parse() {
             Ok(number) => Ok(ValueKind::Float(number)),
-            Err(_) => fault(format!("`{shown}` is not a number")),
+            Err(_) => fault(format!("`{}` is not a number", shown())),
         },
         ScalarKind::DateTime => match value.parse::<toml_datetime::Datetime>() {
             Ok(_) => Ok(ValueKind::DateTime(value.into())),
-            Err(_) => fault(format!("`{shown}` is not a date or time that exists")),
+            Err(_) => fault(format!("`{}` is not a date or time that exists", shown())),
         },
-        ScalarKind::String => fault(format!("`{shown}` is not a TOML value; put text in quotes")),
+        ScalarKind::String => fault(format!(
+            "`{}` is not a TOML value; put text in quotes",
+            shown()
+        )),
     }
+}
+
+/// The common case: digits alone, not so many that they could be too large, no leading zero.
+fn plain_integer(raw: &str) -> Option<i64> {
+    let digits = raw.bytes().all(|b| b.is_ascii_digit());
+    let plain = digits && raw.len() <= 18 && (raw.len() == 1 || !raw.starts_with('0'));
+    plain.then(|| raw.parse().ok()).flatten()
 }
 
 /// At most 40 characters of the first line, control characters shown as escapes. Of the first line

@@ -272,7 +272,8 @@ impl<'t> Parser<'t> {
     /// `key = value` up to the line break (which is taken).
     fn entry(&mut self) -> Result<Entry, LeftOpen> {
         let first = self.cursor.peek();
-        let mut keys = Vec::new();
+        // Most keys have one part; a vector of its own accord makes room for four.
+        let mut keys = Vec::with_capacity(1);
         self.keys(&mut keys);
         self.cursor.blanks();
         let key_end = keys
@@ -402,27 +403,30 @@ impl<'t> Parser<'t> {
 
     fn bare_key(&mut self, token: Tok) -> Key {
         let text = self.slice(token);
-        if !decode::is_bare_key(text) {
-            if text.contains(BOM) {
-                self.fault(
-                    FaultKind::BomInside,
-                    token.start,
-                    token.end,
-                    BOM_MESSAGE.to_owned(),
-                );
-            } else {
-                let shown = shorten(text);
-                let message = format!(
-                    "`{shown}` is no bare key (A-Z a-z 0-9 _ -); write it in quotes: \"{shown}\""
-                );
-                self.fault(FaultKind::Syntax, token.start, token.end, message);
-            }
-        }
-        Key {
-            text: text.replace(BOM, "").into(),
-            span: self.span(token.start, token.end),
+        let key = |text: Box<str>, span| Key {
+            text,
+            span,
             quoted: false,
+        };
+        let span = self.span(token.start, token.end);
+        if decode::is_bare_key(text) {
+            return key(text.into(), span);
         }
+        if text.contains(BOM) {
+            self.fault(
+                FaultKind::BomInside,
+                token.start,
+                token.end,
+                BOM_MESSAGE.to_owned(),
+            );
+        } else {
+            let shown = shorten(text);
+            let message = format!(
+                "`{shown}` is no bare key (A-Z a-z 0-9 _ -); write it in quotes: \"{shown}\""
+            );
+            self.fault(FaultKind::Syntax, token.start, token.end, message);
+        }
+        key(text.replace(BOM, "").into(), span)
     }
 
     fn quoted_key(&mut self, token: Tok) -> Key {
@@ -717,7 +721,8 @@ impl<'t> Parser<'t> {
     /// One `key = value` of an inline table.
     fn member(&mut self, depth: u32) -> Result<Entry, LeftOpen> {
         let first = self.cursor.peek();
-        let mut keys = Vec::new();
+        // Most keys have one part; a vector of its own accord makes room for four.
+        let mut keys = Vec::with_capacity(1);
         self.keys(&mut keys);
         self.cursor.blanks();
         let key_end = keys
