@@ -84,6 +84,7 @@ async fn serve(args: &Args) -> Result<Ended, Failure> {
     let options = Options {
         parent: args.client_process_id,
         freshness: Some(service.inner().freshness()),
+        heard: Some(service.inner().heard()),
         ..Options::default()
     };
     // On its own worker: the thread of `block_on` would be woken for every message.

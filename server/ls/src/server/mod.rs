@@ -9,6 +9,7 @@ mod from_proto;
 mod profile;
 mod publish;
 mod settings;
+mod spelling;
 mod to_proto;
 
 use std::path::PathBuf;
@@ -19,10 +20,11 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::lsp_types::*;
 use tower_lsp::{Client, LanguageServer};
 
-use crate::wire::{Freshness, aside};
+use crate::wire::{Freshness, Heard, aside};
 use crate::workspace::{Options, Refresher, Store};
 use crate::world::{self, Platform, identity};
 use profile::Profile;
+use spelling::Spellings;
 
 /// The language server of one client.
 pub struct Server {
@@ -30,6 +32,7 @@ pub struct Server {
     store: Arc<Store>,
     session: OnceLock<Session>,
     on_ready: OnReady,
+    spellings: Arc<Spellings>,
     programs: Arc<OnceLock<Arc<[String]>>>,
     programs_asked: std::sync::atomic::AtomicBool,
 }
@@ -54,6 +57,7 @@ impl Server {
             store: Store::new(options),
             session: OnceLock::new(),
             on_ready,
+            spellings: Arc::default(),
             programs: Arc::default(),
             programs_asked: false.into(),
         }
@@ -69,17 +73,22 @@ impl Server {
     pub fn freshness(&self) -> Freshness {
         let store = Arc::clone(&self.store);
         Arc::new(move |request| {
-            let uri = request
-                .params()?
-                .pointer("/textDocument/uri")?
-                .as_str()?
-                .to_owned();
-            let version =
-                move |store: &Store| store.file(&store.snapshot(), &uri).map(|file| file.version);
+            let uri = request.params()?.pointer("/textDocument/uri")?.as_str()?;
+            let uri = Url::parse(uri).ok()?;
+            let version = move |store: &Store| {
+                let file = store.file(&store.snapshot(), uri.as_str());
+                file.map(|file| file.version)
+            };
             let then = version(&store);
             let store = Arc::clone(&store);
             Some(Box::new(move || version(&store) == then))
         })
+    }
+
+    /// To be shown every message before it is handled: what the types of LSP lose is kept.
+    pub fn heard(&self) -> Heard {
+        let spellings = Arc::clone(&self.spellings);
+        Arc::new(move |request| spellings.hear(request))
     }
 
     fn profile(&self) -> Arc<Profile> {
@@ -109,6 +118,7 @@ impl Server {
                 tokio::spawn(publish::push(
                     self.client.clone(),
                     Arc::clone(profile),
+                    Arc::clone(&self.spellings),
                     self.store.subscribe(),
                 ));
             }

@@ -11,6 +11,7 @@ use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
 use super::profile::Profile;
+use super::spelling::{Publish, PublishParams, Spellings};
 use super::to_proto::Places;
 
 /// What was last published for a file.
@@ -27,8 +28,18 @@ struct Published {
 pub(super) async fn push(
     client: Client,
     profile: Arc<Profile>,
+    spellings: Arc<Spellings>,
     mut snapshots: watch::Receiver<Arc<Snapshot>>,
 ) {
+    let send = async |uri: &str, diagnostics: Vec<lsp::Diagnostic>, version| {
+        let uri = spellings.of(uri);
+        let params = PublishParams {
+            uri,
+            diagnostics,
+            version,
+        };
+        client.send_notification::<Publish>(params).await;
+    };
     let mut published: HashMap<FileId, Published> = HashMap::new();
     snapshots.mark_changed();
     while snapshots.changed().await.is_ok() {
@@ -39,15 +50,15 @@ pub(super) async fn push(
             tokio::task::spawn_blocking(move || changed(&snapshot, &profile, &known))
         };
         let Ok(changed) = work.await else { continue };
-        for (uri, now) in changed {
+        for now in changed {
             let (version, diagnostics) = (now.file.version, now.sent.to_vec());
             let own = Arc::clone(&now.file.uri);
             let before = published.insert(now.file.id, now);
             // The same file under another URI: the old one must not keep what it showed.
             if let Some(before) = before.filter(|before| before.file.uri != own) {
-                clear(&client, &before.file.uri).await;
+                send(&before.file.uri, Vec::new(), None).await;
             }
-            client.publish_diagnostics(uri, diagnostics, version).await;
+            send(&own, diagnostics, version).await;
         }
         let gone: Vec<FileId> = published
             .keys()
@@ -58,15 +69,9 @@ pub(super) async fn push(
             if let Some(last) = published.remove(&id)
                 && (!last.sent.is_empty() || last.file.open)
             {
-                clear(&client, &last.file.uri).await;
+                send(&last.file.uri, Vec::new(), None).await;
             }
         }
-    }
-}
-
-async fn clear(client: &Client, uri: &str) {
-    if let Ok(uri) = lsp::Url::parse(uri) {
-        client.publish_diagnostics(uri, Vec::new(), None).await;
     }
 }
 
@@ -75,7 +80,7 @@ fn changed(
     snapshot: &Snapshot,
     profile: &Profile,
     known: &HashMap<FileId, Published>,
-) -> Vec<(lsp::Url, Published)> {
+) -> Vec<Published> {
     let mut work = Vec::new();
     for file in &snapshot.files {
         let diagnostics = snapshot.diagnostics(file);
@@ -98,18 +103,13 @@ fn changed(
             // A file nobody has open and nothing is wrong with needs no word.
             None => !file.open && sent.is_empty(),
         };
-        let Ok(uri) = lsp::Url::parse(&file.uri) else {
-            continue;
-        };
-        if same {
-            continue;
+        if !same {
+            work.push(Published {
+                file: Arc::clone(file),
+                diagnostics,
+                sent,
+            });
         }
-        let now = Published {
-            file: Arc::clone(file),
-            diagnostics,
-            sent,
-        };
-        work.push((uri, now));
     }
     work
 }

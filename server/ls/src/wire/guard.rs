@@ -19,6 +19,9 @@ pub type StillFresh = Box<dyn FnOnce() -> bool + Send>;
 /// answer to a request that did not have to wait is never out of date.
 pub type Freshness = Arc<dyn Fn(&Request) -> Option<StillFresh> + Send + Sync>;
 
+/// Shown every request and notification before its handler is made, as it came.
+pub type Heard = Arc<dyn Fn(&Request) + Send + Sync>;
+
 /// A handler on its way to a reply; never panics. `None`: nothing to send.
 pub(super) type Reply = BoxFuture<'static, Option<Response>>;
 

@@ -32,7 +32,7 @@ mod parent;
 mod serve;
 mod transport;
 
-pub use guard::{Freshness, StillFresh};
+pub use guard::{Freshness, Heard, StillFresh};
 pub use serve::{Ended, Options, serve};
 pub use transport::{Address, Transport};
 

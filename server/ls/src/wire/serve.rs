@@ -14,7 +14,7 @@ use tower_lsp::jsonrpc::{ErrorCode, Id, Request, Response};
 use tower_lsp::{ClientSocket, LspService};
 
 use super::frame::{Frame, FrameReader};
-use super::guard::{self, Freshness};
+use super::guard::{self, Freshness, Heard};
 use super::message::{self, Incoming};
 use super::{outgoing, parent};
 
@@ -30,6 +30,8 @@ const REPLIES: usize = 1024;
 pub struct Options {
     /// See [`Freshness`]. Default: answers always stand.
     pub freshness: Option<Freshness>,
+    /// See [`Heard`]. Default: nobody.
+    pub heard: Option<Heard>,
     /// A process whose death ends the connection, besides the one that `initialize` names.
     pub parent: Option<u32>,
     /// How often the client's process is looked at. Default: 3 s.
@@ -43,6 +45,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             freshness: None,
+            heard: None,
             parent: None,
             parent_interval: Duration::from_secs(3),
             in_flight: 512,
@@ -218,10 +221,14 @@ where
         if initialize {
             self.note_parent(&request);
         }
-        let freshness = self.options.freshness.clone();
-        // Kept for the question below, which is put only where the handler has to wait.
-        let kept = freshness.map(|ask| (ask, request.clone()));
+        if let Some(heard) = &self.options.heard {
+            heard(&request);
+        }
         let id = request.id().cloned();
+        // Kept for the question below, which is put only where the handler has to wait. There is
+        // no answer to a notification, and some are large.
+        let freshness = self.options.freshness.clone().filter(|_| id.is_some());
+        let kept = freshness.map(|ask| (ask, request.clone()));
         let mut handler = guard::call(&mut self.service, request);
 
         // Until it has answered `initialize` tower-lsp takes no other message.
