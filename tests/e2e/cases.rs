@@ -250,6 +250,39 @@ async fn spellings_of_one_uri_are_one_document() {
 }
 
 #[tokio::test]
+async fn a_uri_comes_back_byte_for_byte() {
+    let place = Fixture::new(&[]);
+    let mut client = Client::spawn(&place);
+    client.initialize(json!({})).await;
+    for uri in [
+        "file:///c%3A/w/a.toml",
+        "file:///C:/w/b.toml",
+        "file:///d:/w/c.toml",
+        "file:///w/%7Euser/d%5B1%5D.toml",
+        "file:///w/[e] (1).toml",
+        "file:///w/á/f.toml",
+        "file:///w/x/../g.toml",
+        "file://localhost/w/h.toml",
+        "file:/w/i.toml",
+        "FILE:///w/j.toml",
+        "untitled:Untitled-1",
+        "untitled:Čo je nové",
+        "vscode-notebook-cell:/w/k.ipynb#W0sZmlsZQ%3D%3D",
+    ] {
+        client.open(uri, "[adapters.a]\ndriver = \"nope\"\n");
+        let found = client.diagnostics(uri, 1).await;
+        assert_eq!(codes(&found), ["invalid-value"], "{uri}");
+        let version = client.replace(uri, "nope", "command");
+        let found = client.diagnostics(uri, version).await;
+        assert_eq!(codes(&found), ["missing-target"][..found.len()], "{uri}");
+        assert!(client.hover(uri, "driv").await.contains("driver"), "{uri}");
+        client.close(uri);
+        client.diagnostics_where(uri, <[Value]>::is_empty).await;
+    }
+    assert_eq!(client.quit().await, Some(0));
+}
+
+#[tokio::test]
 async fn a_wrong_escape_costs_its_string_and_the_other_tables_stay() {
     let text = "[adapters.text]
 driver = \"mcp\"

@@ -22,6 +22,7 @@ mod harness;
 mod agents;
 mod binary;
 mod cases;
+mod disk;
 mod folders;
 mod layers;
 mod minimal;

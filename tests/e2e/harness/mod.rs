@@ -25,6 +25,7 @@
 mod client;
 mod fixture;
 mod mcp;
+pub mod pair;
 mod peer;
 mod text;
 mod view;
