@@ -6,6 +6,7 @@
 mod answers;
 mod features;
 mod from_proto;
+mod pace;
 mod profile;
 mod publish;
 mod settings;

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tower_lsp::Client;
 use tower_lsp::lsp_types as lsp;
 
+use super::pace::Pace;
 use super::profile::Profile;
 use super::spelling::{Publish, PublishParams, Spellings};
 use super::to_proto::Places;
@@ -41,9 +42,10 @@ pub(super) async fn push(
         client.send_notification::<Publish>(params).await;
     };
     let mut published: HashMap<FileId, Published> = HashMap::new();
+    let mut pace = Pace::default();
     snapshots.mark_changed();
     while snapshots.changed().await.is_ok() {
-        let snapshot = Arc::clone(&snapshots.borrow_and_update());
+        let snapshot = pace.settled(&mut snapshots).await;
         let work = {
             let (snapshot, profile) = (Arc::clone(&snapshot), Arc::clone(&profile));
             let known = published.clone();
