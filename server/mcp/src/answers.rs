@@ -3,6 +3,7 @@
 //! Positions are zero-based; `character` counts UTF-16 code units; ranges exclude their end.
 //! Absent fields are left out.
 
+pub use kontext_config::codes::Severity;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -24,32 +25,6 @@ pub struct Range {
     pub start: Position,
     /// The first place behind it.
     pub end: Position,
-}
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Does not work.
-    Error,
-    /// Probably not what was meant.
-    Warning,
-    /// Worth knowing.
-    Information,
-    /// Could be better.
-    Hint,
-}
-
-impl Severity {
-    /// The word in the answers.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Information => "information",
-            Self::Hint => "hint",
-        }
-    }
 }
 
 /// One thing found in a text.
@@ -257,16 +232,4 @@ pub struct EffectiveValue {
     /// Its place in that file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
-}
-
-impl From<kontext_config::codes::Severity> for Severity {
-    fn from(severity: kontext_config::codes::Severity) -> Self {
-        use kontext_config::codes::Severity as Code;
-        match severity {
-            Code::Error => Self::Error,
-            Code::Warning => Self::Warning,
-            Code::Information => Self::Information,
-            Code::Hint => Self::Hint,
-        }
-    }
 }

@@ -178,7 +178,7 @@ pub fn in_shape(
     let shape = |one: &kontext_ide::Diagnostic| answers::Diagnostic {
         path: path.to_owned(),
         range: range(one.range),
-        severity: one.severity.into(),
+        severity: one.severity,
         code: one.code.id().to_owned(),
         message: one.message.clone(),
         fix: one.fix.as_ref().map(|fix| answers::Fix {

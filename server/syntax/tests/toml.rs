@@ -207,6 +207,17 @@ fn deep_nesting_is_a_fault() {
 }
 
 #[test]
+fn a_mark_that_comes_to_the_start_is_allowed() {
+    let text = "# c\n\u{feff}[a]\n";
+    let document = Document::parse(text);
+    assert_eq!(document.faults().count(), 1);
+    let document = document.edited("\u{feff}[a]\n", 0, 4, 0);
+    assert_eq!(document.faults().count(), 0);
+    let document = document.edited(text, 0, 0, 4);
+    assert_eq!(document.faults().count(), 1);
+}
+
+#[test]
 fn decoded_text_knows_its_source() {
     let text = "a = \"x\\tž\\u00e1{{q}}\"\nb = '''\n{{r}}'''\n";
     let document = Document::parse(text);

@@ -80,8 +80,11 @@ impl Document {
                 {
                     old += 1;
                 }
-                // The root block is parsed by other rules than one that starts at the same place.
+                // At the very start other rules hold: the root block has no header, and a byte order
+                // mark is allowed. A block that moves there or away is parsed anew.
                 if old > 0
+                    && at > 0
+                    && before > 0
                     && self
                         .blocks
                         .get(old)
