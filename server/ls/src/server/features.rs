@@ -16,6 +16,9 @@ use super::to_proto::Places;
 /// A folder with more entries is offered only this far.
 const MAX_ENTRIES: usize = 2_000;
 
+/// An outline of more entries leaves out the deepest ones: as JSON each takes some 4 KB.
+const MAX_SYMBOLS: usize = 5_000;
+
 /// What fits at a position. `programs` are the names on `PATH`, sorted.
 pub(super) fn complete(
     snapshot: &Snapshot,
@@ -212,7 +215,13 @@ fn tooltip(markdown: String, profile: &Profile) -> InlayHintTooltip {
 /// The outline; flat for a client that takes no nested one.
 pub(super) fn outline(file: &File, profile: &Profile) -> DocumentSymbolResponse {
     let places = Places::of(file, profile);
-    let all = symbols(&file.source);
+    let mut all = symbols(&file.source);
+    for depth in (0..4).rev() {
+        if count(&all) <= MAX_SYMBOLS {
+            break;
+        }
+        prune(&mut all, depth);
+    }
     if profile.nested_symbols {
         return DocumentSymbolResponse::Nested(
             all.into_iter()
@@ -226,6 +235,21 @@ pub(super) fn outline(file: &File, profile: &Profile) -> DocumentSymbolResponse 
             .for_each(|symbol| flatten(symbol, None, &uri, &places, &mut flat));
     }
     DocumentSymbolResponse::Flat(flat)
+}
+
+fn count(symbols: &[Symbol]) -> usize {
+    let below = |symbol: &Symbol| 1 + count(&symbol.children);
+    symbols.iter().map(below).sum()
+}
+
+/// Takes away what lies more than `depth` levels below these.
+fn prune(symbols: &mut [Symbol], depth: usize) {
+    for symbol in symbols {
+        match depth.checked_sub(1) {
+            Some(depth) => prune(&mut symbol.children, depth),
+            None => symbol.children.clear(),
+        }
+    }
 }
 
 #[expect(deprecated, reason = "the field must be given, and is none")]

@@ -75,23 +75,24 @@ impl<'t> Parser<'t> {
     fn block(&mut self) -> usize {
         loop {
             let line = self.cursor.end;
-            if line > 0
-                && self
-                    .text
-                    .get(line..)
-                    .is_some_and(|rest| rest.starts_with(BOM))
-            {
+            let rest = self.text.get(line..).unwrap_or("");
+            let marked = line > 0 && rest.starts_with(BOM);
+            if marked {
                 // A fresh cursor skips the mark, as it does at the start of a file.
                 self.cursor = Cursor::new(self.text, line, self.text.len());
-                self.fault(
-                    FaultKind::BomInside,
-                    line,
-                    line + BOM.len(),
-                    BOM_MESSAGE.to_owned(),
-                );
             }
             self.cursor.blanks();
             let token = self.cursor.peek();
+            let header =
+                token.kind == TokenKind::LeftSquareBracket && !self.json_starts(token.start);
+            if header && (self.root || self.header.is_some()) {
+                // The next block, its mark included.
+                return line;
+            }
+            if marked {
+                let end = line + BOM.len();
+                self.fault(FaultKind::BomInside, line, end, BOM_MESSAGE.to_owned());
+            }
             match token.kind {
                 TokenKind::Eof => return self.text.len(),
                 TokenKind::Newline => {
@@ -102,20 +103,16 @@ impl<'t> Parser<'t> {
                     let token = self.cursor.take();
                     self.comment(token);
                 }
-                TokenKind::LeftSquareBracket if self.json_starts(token.start) => {
-                    self.json(token.start)
-                }
-                TokenKind::LeftSquareBracket => {
-                    if self.root || self.header.is_some() {
-                        return line;
-                    }
+                TokenKind::LeftSquareBracket if header => {
                     if self.header() {
                         self.line_end("the header");
                     } else {
                         self.skip_line();
                     }
                 }
-                TokenKind::LeftCurlyBracket => self.json(token.start),
+                TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => {
+                    self.json(token.start);
+                }
                 TokenKind::BasicString if self.json_member(token) => self.json(token.start),
                 _ => self.statement(),
             }
