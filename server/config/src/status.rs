@@ -63,7 +63,7 @@ pub struct AdapterStatus {
     /// Why it is not, every reason; and what an untrusted shared layer would change. An active
     /// adapter has only the latter.
     pub reasons: Vec<String>,
-    /// The highest layer that writes about it, trusted or not.
+    /// The highest layer in force that writes about it; of an untrusted one, the shared layer.
     pub layer: LayerKind,
     /// Whether a condition is not known yet: its question has no answer. Such an adapter is not
     /// active (what is not known to hold is not called), but that may change in a moment.
@@ -176,6 +176,12 @@ impl<'a> Context<'a> {
             layer: highest.unwrap_or(LayerKind::User),
             pending: false,
         };
+        let in_force = items
+            .iter()
+            .rfind(|(at, _)| self.stack.counts(*at, View::InForce));
+        if let Some(layer) = in_force.and_then(|(at, _)| self.stack.layer_kind(*at)) {
+            status.layer = layer;
+        }
         let changed = self.is_changed_by_trust(items);
         let Some(merged) = self.merged(items, View::InForce, LEAST_FIELDS) else {
             status.driver = self.shown_driver(items);

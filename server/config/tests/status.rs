@@ -140,7 +140,7 @@ fn t07_two_layers_define_the_same_adapter() {
     ];
     let untrusted = stack(&layers, Trust::Untrusted);
     insta::assert_snapshot!(shown(&untrusted, &facts(&[])), @r"
-    wiki http active shared
+    wiki http active user
       the shared layer would change `driver`, `command`, but is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it
     local command active user
     extra command untrusted shared
@@ -194,7 +194,7 @@ fn s05_an_untrusted_override_has_no_effect() {
     let facts = facts(&[("WIKI_KEY", "key-ABCDEF"), ("WIKI_TOKEN", "tok-GHIJKL")]);
     let text = shown(&both, &facts);
     insta::assert_snapshot!(text, @r"
-    wiki http active shared
+    wiki http active user
       the shared layer would change `base_url`, but is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it
     ");
     assert!(!text.contains("key-ABCDEF") && !text.contains("tok-GHIJKL"));
@@ -223,7 +223,7 @@ fn personal_layers_over_a_shared_adapter() {
     ");
     // A shared layer that says the same changes nothing.
     let same = [(Repository, theirs), (Shared, theirs)];
-    insta::assert_snapshot!(shown(&stack(&same, Trust::Untrusted), &facts(&[])), @"s command active shared");
+    insta::assert_snapshot!(shown(&stack(&same, Trust::Untrusted), &facts(&[])), @"s command active repository");
 }
 
 #[test]

@@ -81,12 +81,14 @@ fn adapter(snapshot: &Snapshot, of: &str) -> Option<Explanation> {
     };
     let mut doc = Doc::default();
     let mut found = Vec::new();
+    let mut known = false;
     let several = snapshot.workspaces.len() > 1;
     for workspace in &snapshot.workspaces {
         let scene = Scene::of_workspace(workspace);
-        let Some(merged) = workspace.stack.merged(&name, View::Shown) else {
+        if workspace.stack.merged(&name, View::Shown).is_none() {
             continue;
-        };
+        }
+        known = true;
         if several {
             doc.paragraph(
                 Line::of("In ")
@@ -95,14 +97,17 @@ fn adapter(snapshot: &Snapshot, of: &str) -> Option<Explanation> {
             );
         }
         field::adapter(&mut doc, &scene, &name);
-        found.extend(values(&workspace.stack, &["adapters", &name], &merged));
+        // What waits for trust does not hold.
+        if let Some(merged) = workspace.stack.merged(&name, View::InForce) {
+            found.extend(values(&workspace.stack, &["adapters", &name], &merged));
+        }
         doc.list(found.iter().map(|value: &EffectiveValue| {
             Line::name(format!("{} = {}", value.field, shown(&value.value)))
                 .then(format!(" from the {} layer, ", value.layer))
                 .code(format!("{}:{}", value.path.display(), value.line))
         }));
     }
-    if found.is_empty() {
+    if !known {
         return None;
     }
     let mut explanation = explanation(dotted(&["adapters", &name]), Subject::Adapter, &doc);
@@ -142,7 +147,7 @@ fn path(snapshot: &Snapshot, of: &str) -> Option<Explanation> {
         for workspace in &snapshot.workspaces {
             let stack = &workspace.stack;
             let (merged, below) = match full.as_slice() {
-                ["adapters", name, below @ ..] => (stack.merged(name, View::Shown), below),
+                ["adapters", name, below @ ..] => (stack.merged(name, View::InForce), below),
                 [top, below @ ..] => (stack.merged_top(top), below),
                 [] => continue,
             };

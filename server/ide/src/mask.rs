@@ -145,8 +145,10 @@ pub(crate) fn words(text: &str) -> String {
         let in_braces = out.ends_with("{{");
         // A value of the environment that is masked already.
         let is_masked = word.starts_with('‹');
+        let is_scheme = matches!(word, "Bearer" | "Basic" | "Token");
         if !in_braces
             && !is_masked
+            && !is_scheme
             && (named || looks_secret(word) || is_userinfo(&out, word, after))
         {
             out.push_str(MASK);
@@ -155,8 +157,7 @@ pub(crate) fn words(text: &str) -> String {
             out.push_str(word);
             let follows = after.trim_start();
             named = !in_braces
-                && ((is_secret_name(word) && follows.starts_with(['=', ':']))
-                    || matches!(word, "Bearer" | "Basic"));
+                && ((is_secret_name(word) && follows.starts_with(['=', ':'])) || is_scheme);
         }
         rest = after;
     }

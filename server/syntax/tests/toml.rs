@@ -207,6 +207,30 @@ fn deep_nesting_is_a_fault() {
 }
 
 #[test]
+fn keys_of_many_parts_are_cut() {
+    let parts = vec!["a"; 50_000].join(".");
+    for text in [
+        format!("{parts} = 1\n"),
+        format!("[{parts}]\nb = 1\n"),
+        format!("[[adapters.x.{parts}]]\n"),
+        format!("x = {{ {parts} = 1 }}\n"),
+        // Parts and brackets count together.
+        format!(
+            "x = {}",
+            format!("{{ {} = ", vec!["a"; 30].join(".")).repeat(500)
+        ),
+    ] {
+        let document = Document::parse(text.as_str());
+        let deep = document
+            .faults()
+            .filter(|fault| fault.kind == FaultKind::TooDeep);
+        assert_eq!(deep.count(), 1, "{}", &text[..40]);
+        let units = Units::of(&document, &["adapters"], None);
+        drop((units, document));
+    }
+}
+
+#[test]
 fn a_mark_that_comes_to_the_start_is_allowed() {
     let text = "# c\n\u{feff}[a]\n";
     let document = Document::parse(text);

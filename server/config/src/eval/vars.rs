@@ -67,20 +67,25 @@ pub fn cycles(vars: &Vars, outer: Option<&Vars>) -> Vec<Vec<String>> {
     for start in vars.names() {
         // Depth-first with an explicit stack: a chain of any length does not recurse.
         let mut trail: Vec<(&str, std::vec::IntoIter<&str>)> = Vec::new();
+        let mut on_trail = FxHashSet::default();
         if !done.contains(start) {
             trail.push((start, vars.reads(start).into_iter()));
+            on_trail.insert(start);
         }
         while let Some((name, reads)) = trail.last_mut() {
             let name = *name;
             let Some(next) = reads.next() else {
                 done.insert(name);
+                on_trail.remove(name);
                 trail.pop();
                 continue;
             };
             if next == name && outer.is_some_and(|outer| outer.get(name).is_some()) {
                 continue;
             }
-            if let Some(at) = trail.iter().position(|(on, _)| *on == next) {
+            if on_trail.contains(next)
+                && let Some(at) = trail.iter().position(|(on, _)| *on == next)
+            {
                 let cycle = trail
                     .iter()
                     .skip(at)
@@ -90,6 +95,7 @@ pub fn cycles(vars: &Vars, outer: Option<&Vars>) -> Vec<Vec<String>> {
                     found.push(cycle);
                 }
             } else if !done.contains(next) {
+                on_trail.insert(next);
                 trail.push((next, vars.reads(next).into_iter()));
             }
         }

@@ -2,6 +2,9 @@
 
 use super::kind::{EnumValue, FieldSpec, Kind, TableSpec};
 
+/// Longest name a suggestion is sought for, in bytes: nobody misspells a longer one.
+const MAX_NAME: usize = 80;
+
 /// The candidate that `name` is most likely a misspelling of, or `None` where none is close.
 ///
 /// Close means: equal but for case, `_`, `-` and blanks; or one of the two is a beginning of the
@@ -9,6 +12,9 @@ use super::kind::{EnumValue, FieldSpec, Kind, TableSpec};
 /// count as one) in relation to the length. Names of one or two characters match only in the first
 /// way. Of equally close candidates the first wins.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_NAME {
+        return None;
+    }
     let wanted = fold(name);
     let length = wanted.chars().count();
     let mut best: Option<(usize, &'a str)> = None;
@@ -39,6 +45,9 @@ impl TableSpec {
     /// The field an unknown key most likely stands for: by a name another program uses for it,
     /// else by spelling.
     pub fn suggest(&self, name: &str) -> Option<&'static FieldSpec> {
+        if name.len() > MAX_NAME {
+            return None;
+        }
         let wanted = fold(name);
         let known = |field: &&FieldSpec| {
             fold(field.name) == wanted || field.also.iter().any(|also| fold(also) == wanted)
@@ -54,6 +63,9 @@ impl Kind {
     /// The allowed value a wrong one most likely stands for: by what another program calls it,
     /// else by spelling.
     pub fn suggest_value(&self, value: &str) -> Option<&'static EnumValue> {
+        if value.len() > MAX_NAME {
+            return None;
+        }
         let wanted = fold(value);
         let known = |one: &&EnumValue| one.also.iter().any(|also| fold(also) == wanted);
         self.values().find(known).or_else(|| {

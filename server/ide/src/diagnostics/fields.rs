@@ -6,6 +6,8 @@ use kontext_config::schema::{
 };
 use kontext_syntax::toml::{Item, Node, NodeKind, Span, Table, TableForm};
 
+use crate::mask;
+
 use super::check::Check;
 use super::context::field;
 use super::shape::{Inputs, is_json_schema, params};
@@ -383,6 +385,7 @@ impl<'a> Check<'a> {
     }
 
     /// `command = "npx -y pkg"`, with the words as an array; `args` beside it go behind them.
+    /// A command that carries what looks like a secret is not repeated.
     fn command_string(&mut self, node: &'a Node, text: &str) {
         let mut words: Vec<String> = text.split_whitespace().map(quoted).collect();
         let table = match self.path.len() {
@@ -395,6 +398,11 @@ impl<'a> Check<'a> {
             .unwrap_or_default();
         words.extend(args.iter().filter_map(Node::as_str).map(quoted));
         let array = format!("[{}]", words.join(", "));
+        if mask::words(&array) != array {
+            let message = "`command` is an array, one element a word; keep what is secret in `env`";
+            self.report(Code::CommandString, node.span, message);
+            return;
+        }
         let message = format!("`command` is an array, one element a word: {array}");
         let moved = table
             .filter(|_| !args.is_empty())

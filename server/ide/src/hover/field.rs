@@ -80,12 +80,14 @@ pub(crate) fn effective(doc: &mut Doc, scene: &Scene<'_>, path: &[&str]) {
     }
     let at = found.origin.layer;
     let value = mask::value(path, &found.to_json());
-    let mut line = Line::of("In effect: ")
+    let lead = if scene.stack.counts(at, View::InForce) {
+        "In effect: "
+    } else {
+        "Would hold once it is trusted: "
+    };
+    let line = Line::of(lead)
         .code(shown(&value))
         .then(format!(", from {}", scene.layer_words(at)));
-    if !scene.stack.counts(at, View::InForce) {
-        line = line.then(", once that is trusted");
-    }
     doc.paragraph(line);
     let hidden = |layer: usize| found.shadowed.iter().any(|origin| origin.layer == layer);
     doc.list(given.iter().filter(|one| hidden(one.layer)).map(|one| {

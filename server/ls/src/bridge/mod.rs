@@ -36,6 +36,10 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// never do.
 const AFTER_DISK_ENDED: Duration = Duration::from_millis(200);
 
+/// How long a language server may leave every question unanswered and say nothing at all before it
+/// counts as gone: it may be stopped, or no language server. All there is to ask takes far less.
+const SILENCE: Duration = Duration::from_secs(5);
+
 /// How many lines may wait in either direction before the bridge stops reading their source.
 const WAITING: usize = 64;
 
@@ -125,7 +129,14 @@ impl Bridge {
         let mut backend = self.next_backend(None).await;
         // Set once the agent has closed its side; from then on only answers travel.
         let mut end: Option<Instant> = None;
+        // When the server was last heard, or nothing was asked of it.
+        let mut heard = Instant::now();
         loop {
+            if !self.session.is_waiting() {
+                heard = Instant::now();
+            }
+            let joined = matches!(backend.origin, Origin::Joined(..));
+            let silent = (joined && end.is_none()).then(|| heard + SILENCE);
             if end.is_some() && self.for_backend.is_empty() {
                 // The server sees the end too, answers what is open and closes.
                 backend.finish();
@@ -151,6 +162,7 @@ impl Bridge {
                     match line {
                         Line::Bytes(line) => {
                             backend.spoke = true;
+                            heard = Instant::now();
                             match self.session.judge_answer(&line) {
                                 Verdict::Forward => self.for_agent.push_back(line),
                                 Verdict::Swallow => {}
@@ -184,6 +196,14 @@ impl Bridge {
                         backend = better;
                         self.changed_over();
                     }
+                }
+                () = at(silent), if self.session.is_waiting() => {
+                    tracing::warn!("the language server does not answer");
+                    let gone = backend.origin.clone();
+                    self.useless.insert(gone.clone());
+                    backend = self.next_backend(Some(&gone)).await;
+                    self.changed_over();
+                    heard = Instant::now();
                 }
                 () = at(end) => return,
             }

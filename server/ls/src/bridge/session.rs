@@ -119,6 +119,19 @@ impl Session {
         }
     }
 
+    /// Whether the agent waits for an answer that a server gives at once.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.open.iter().any(|open| {
+            !matches!(
+                open.kind,
+                Kind::Listen {
+                    acknowledged: true,
+                    ..
+                }
+            )
+        })
+    }
+
     /// Judges a line of the server.
     pub(super) fn judge_answer(&mut self, line: &[u8]) -> Verdict {
         let Ok(Value::Object(body)) = serde_json::from_slice::<Value>(line) else {

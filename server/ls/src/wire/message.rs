@@ -47,11 +47,16 @@ impl Refusal {
 /// # Errors
 /// Says what to reply to a body that is no message.
 pub(super) fn parse(body: &[u8]) -> Result<Incoming, Refusal> {
-    let value: Value = serde_json::from_slice(body).map_err(|error| Refusal {
-        id: Id::Null,
-        code: ErrorCode::ParseError,
-        message: format!("Parse error: {error}"),
-    })?;
+    let value: Value = serde_json::from_slice(body)
+        .or_else(|error| match without_lone_surrogates(body) {
+            Some(mended) => serde_json::from_slice(&mended),
+            None => Err(error),
+        })
+        .map_err(|error| Refusal {
+            id: Id::Null,
+            code: ErrorCode::ParseError,
+            message: format!("Parse error: {error}"),
+        })?;
     let Value::Object(mut object) = value else {
         let why = if value.is_array() {
             "batches are not part of LSP"
@@ -77,6 +82,36 @@ pub(super) fn parse(body: &[u8]) -> Result<Incoming, Refusal> {
             Err(Refusal::invalid(id.unwrap_or(Id::Null), why))
         }
     }
+}
+
+/// The body with every `\\uD800`…`\\uDFFF` that is half a pair replaced by U+FFFD, which has the same
+/// length in UTF-16; `None` where there is none. Clients in JavaScript send such halves when a
+/// pair is typed or deleted in two steps, and a lost change would leave the text wrong for good.
+fn without_lone_surrogates(body: &[u8]) -> Option<Vec<u8>> {
+    let unit = |at: usize| -> Option<u16> {
+        let escape = body.get(at..at + 6)?;
+        let digits = escape.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut out = Vec::with_capacity(body.len());
+    let (mut at, mut mended) = (0, false);
+    while let Some(&byte) = body.get(at) {
+        let len = match unit(at) {
+            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => 12,
+            Some(0xD800..=0xDFFF) => {
+                out.extend_from_slice(b"\\uFFFD");
+                mended = true;
+                at += 6;
+                continue;
+            }
+            // Another escape is taken whole, so that `\\\\u` is not read as one.
+            _ if byte == b'\\' => 2,
+            _ => 1,
+        };
+        out.extend_from_slice(body.get(at..at + len).unwrap_or(body.get(at..)?));
+        at += len;
+    }
+    mended.then_some(out)
 }
 
 /// An error reply.
@@ -177,6 +212,26 @@ mod tests {
                 )
             }
         }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_costs_a_character_not_the_message() {
+        let read = |text: &str| {
+            let body = format!(r#"{{"method":"m","params":{{"t":"{text}"}}}}"#);
+            match parse(body.as_bytes()) {
+                Ok(Incoming::Call(request)) => {
+                    let text = request.params().and_then(|params| params.get("t"));
+                    text.and_then(Value::as_str).unwrap().to_owned()
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(read(r"a\ud83db"), "a\u{fffd}b");
+        assert_eq!(read(r"\udc00\ud83d\ude00\ud83d"), "\u{fffd}😀\u{fffd}");
+        assert_eq!(
+            read(r"\\ud83d \ud83d"),
+            r"\ud83d \u{fffd}".replace(r"\u{fffd}", "\u{fffd}")
+        );
     }
 
     #[test]

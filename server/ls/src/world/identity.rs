@@ -8,6 +8,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_e
 
 use super::env::Platform;
 
+/// Longest path that is looked up, in bytes: that of Linux, the largest there is.
+pub(super) const MAX_PATH: usize = 4096;
+
 /// Links followed before a chain counts as a loop.
 const MAX_LINKS: usize = 40;
 
@@ -113,6 +116,10 @@ pub fn path_to_uri(path: &Path, platform: Platform) -> Option<String> {
 /// document keeps its key when the file appears. Never fails: what cannot be resolved stays.
 pub fn canonical(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    if absolute.as_os_str().len() > MAX_PATH {
+        // No system opens it; looking for its ancestors one by one is work without an end.
+        return absolute;
+    }
     let found = resolve(&absolute, MAX_LINKS);
     fold_foreign_drive(plain(found))
 }

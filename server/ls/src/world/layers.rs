@@ -11,7 +11,7 @@ use kontext_config::layer::LayerKind;
 pub const DEFAULT_STORE_DIR: &str = ".ai";
 
 /// Largest layer that is read, in bytes.
-pub const MAX_LAYER: u64 = 64 * 1024 * 1024;
+pub const MAX_LAYER: u64 = 8 * 1024 * 1024;
 
 /// Where each layer of one workspace lies. A layer's file need not exist, except `shared`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,7 @@ impl Places {
             clone: repo
                 .common_dir
                 .as_ref()
+                .filter(|dir| is_own(dir, root))
                 .map(|dir| dir.join("kontext").join("config.toml")),
         }
     }
@@ -78,6 +79,28 @@ impl Places {
             .into_iter()
             .filter_map(|layer| Some((layer, self.file(layer)?)))
     }
+}
+
+/// Whether the git directory is this user's own, so that the layer in it is: not one that another
+/// user has laid where this one works, nor one that came as a part of the work tree itself.
+fn is_own(common_dir: &Path, root: &Path) -> bool {
+    let comes_along = common_dir.starts_with(root) && !common_dir.starts_with(root.join(".git"));
+    !comes_along && is_owned(common_dir) && is_owned(&common_dir.join("kontext/config.toml"))
+}
+
+/// Whether a file or folder belongs to this user; one that is not there does no harm.
+#[cfg(unix)]
+fn is_owned(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match fs::symlink_metadata(path) {
+        Ok(meta) => meta.uid() == rustix::process::geteuid().as_raw(),
+        Err(error) => is_missing(&error),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_owned(_path: &Path) -> bool {
+    true
 }
 
 /// The first candidate that is there. One that cannot be looked at counts: its fault is to be

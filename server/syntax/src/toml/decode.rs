@@ -247,16 +247,17 @@ pub(super) fn bare(raw: &str) -> Result<ValueKind, ScalarFault> {
     let kind = Raw::new_unchecked(raw, None, span).decode_scalar(&mut value, &mut error);
     let shown = || shorten(raw);
     if error.is_some() {
-        let shown = shown();
         let first = raw.bytes().next().unwrap_or(0);
         let number = first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.');
-        let word = raw.to_ascii_lowercase();
-        return fault(if word == "true" || word == "false" {
-            format!("a boolean is written in lower case: {word}")
+        let lower = raw.to_ascii_lowercase();
+        return fault(if lower == "true" || lower == "false" {
+            format!("a boolean is written in lower case: {lower}")
+        } else if is_word(raw) {
+            format!("`{raw}` is not a TOML value; put text in quotes: \"{raw}\"")
         } else if number {
-            format!("`{shown}` is neither a number nor a date; put text in quotes")
+            "this is neither a number nor a date; put text in quotes".to_owned()
         } else {
-            format!("`{shown}` is not a TOML value; put text in quotes: \"{shown}\"")
+            "this is not a TOML value; put text in quotes".to_owned()
         });
     }
     match kind {
@@ -276,11 +277,17 @@ pub(super) fn bare(raw: &str) -> Result<ValueKind, ScalarFault> {
             Ok(_) => Ok(ValueKind::DateTime(value.into())),
             Err(_) => fault(format!("`{}` is not a date or time that exists", shown())),
         },
-        ScalarKind::String => fault(format!(
-            "`{}` is not a TOML value; put text in quotes",
-            shown()
-        )),
+        ScalarKind::String => fault("this is not a TOML value; put text in quotes".to_owned()),
     }
+}
+
+/// Whether a text may be repeated in a message: a plain word. Anything else may be a secret whose
+/// quotes were forgotten.
+fn is_word(raw: &str) -> bool {
+    raw.len() <= 20
+        && raw
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b == b'-' || b == b'_')
 }
 
 /// The common case: digits alone, not so many that they could be too large, no leading zero.

@@ -7,7 +7,7 @@ use super::super::decode::{self, shorten};
 use super::super::fault::FaultKind;
 use super::super::tree::Key;
 use super::cursor::Tok;
-use super::{BOM, BOM_MESSAGE, Parser};
+use super::{BOM, BOM_MESSAGE, MAX_KEY_PARTS, Parser};
 
 impl Parser<'_> {
     pub(super) fn nonempty(&self, mut keys: Vec<Key>, at: usize) -> Vec<Key> {
@@ -59,7 +59,33 @@ impl Parser<'_> {
             if self.cursor.take_if(TokenKind::Dot).is_none() {
                 return;
             }
+            if keys.len() >= MAX_KEY_PARTS {
+                self.skip_key_parts(keys);
+                return;
+            }
         }
+    }
+
+    /// Takes the parts of a key that has too many: each of them would be a table in a table.
+    fn skip_key_parts(&mut self, keys: &[Key]) {
+        let start = keys
+            .first()
+            .map_or(self.cursor.end, |key| self.start + key.span.start as usize);
+        while matches!(
+            self.cursor.peek().kind,
+            TokenKind::Atom
+                | TokenKind::Dot
+                | TokenKind::Whitespace
+                | TokenKind::BasicString
+                | TokenKind::LiteralString
+        ) {
+            self.cursor.take();
+        }
+        let message = format!("a key has at most {MAX_KEY_PARTS} parts; the rest is not read");
+        let end = keys
+            .last()
+            .map_or(start, |key| self.start + key.span.end as usize);
+        self.fault(FaultKind::TooDeep, start, end, message);
     }
 
     pub(super) fn bare_key(&mut self, token: Tok) -> Key {

@@ -18,6 +18,8 @@ use super::fault::{Fault, FaultKind};
 use super::tree::{Block, Entry, Header, Key, Value, ValueKind};
 use super::{BlockId, Span};
 
+/// Keys with more parts than this are cut and reported.
+const MAX_KEY_PARTS: usize = 32;
 const BOM: &str = "\u{feff}";
 
 /// Parses the block that starts at `start`, a line start: a header line (unless it is the `root`
@@ -51,6 +53,11 @@ pub(super) fn block(text: &str, start: usize, root: bool, id: BlockId) -> Block 
 
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+/// How many tables the parts of a key stand for.
+fn depth_of(keys: &[Key]) -> u32 {
+    u32::try_from(keys.len()).unwrap_or(u32::MAX)
 }
 
 /// Something was left open: parse again with an end in sight.
@@ -251,7 +258,7 @@ impl<'t> Parser<'t> {
             );
         }
         let equals_span = self.span(equals.start, equals.end);
-        let value = self.value_after(equals, 0)?;
+        let value = self.value_after(equals, depth_of(&keys))?;
         let end = value
             .as_ref()
             .map_or(equals.end, |value| self.start + value.span.end as usize);

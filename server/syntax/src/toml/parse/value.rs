@@ -9,7 +9,7 @@ use super::super::decode;
 use super::super::fault::FaultKind;
 use super::super::tree::{Entry, Key, Value, ValueKind};
 use super::cursor::Tok;
-use super::{LeftOpen, Parser};
+use super::{LeftOpen, Parser, depth_of};
 
 /// Arrays and inline tables nested deeper than this are skipped and reported.
 const MAX_DEPTH: u32 = 96;
@@ -325,7 +325,7 @@ impl Parser<'_> {
                 "a part of the key is missing before `=`".to_owned(),
             );
         }
-        let value = self.value_after(equals, depth + 1)?;
+        let value = self.value_after(equals, depth.saturating_add(depth_of(&keys)))?;
         let end = value
             .as_ref()
             .map_or(equals.end, |value| self.start + value.span.end as usize);
