@@ -5,7 +5,7 @@ use toml_parser::lexer::TokenKind;
 
 use super::super::decode::{self, shorten};
 use super::super::fault::FaultKind;
-use super::super::tree::Key;
+use super::super::tree::{Entry, Key};
 use super::cursor::Tok;
 use super::{BOM, BOM_MESSAGE, MAX_KEY_PARTS, Parser};
 
@@ -86,6 +86,24 @@ impl Parser<'_> {
             .last()
             .map_or(start, |key| self.start + key.span.end as usize);
         self.fault(FaultKind::TooDeep, start, end, message);
+    }
+
+    /// Reports a key before `=` that lacks a part.
+    pub(super) fn whole_key(&mut self, keys: &[Key], start: usize, end: usize) {
+        if keys.iter().any(|key| key.text.is_empty() && !key.quoted) {
+            let message = "a part of the key is missing before `=`".to_owned();
+            self.fault(FaultKind::Syntax, start, end, message);
+        }
+    }
+
+    /// An entry that has no `=` yet.
+    pub(super) fn key_alone(&self, keys: Vec<Key>, start: usize, end: usize) -> Entry {
+        Entry {
+            keys: self.nonempty(keys, start),
+            equals: None,
+            value: None,
+            span: self.span(start, end),
+        }
     }
 
     pub(super) fn bare_key(&mut self, token: Tok) -> Key {

@@ -241,22 +241,9 @@ impl<'t> Parser<'t> {
             };
             self.fault(FaultKind::Syntax, start, end.max(start), message);
             self.skip_line();
-            let span = self.span(first.start, key_end);
-            return Ok(Entry {
-                keys: self.nonempty(keys, first.start),
-                equals: None,
-                value: None,
-                span,
-            });
+            return Ok(self.key_alone(keys, first.start, key_end));
         };
-        if keys.iter().any(|key| key.text.is_empty() && !key.quoted) {
-            self.fault(
-                FaultKind::Syntax,
-                first.start,
-                equals.end,
-                "a part of the key is missing before `=`".to_owned(),
-            );
-        }
+        self.whole_key(&keys, first.start, equals.end);
         let equals_span = self.span(equals.start, equals.end);
         let value = self.value_after(equals, depth_of(&keys))?;
         let end = value

@@ -309,22 +309,9 @@ impl Parser<'_> {
                 key_end.max(first.start),
                 message,
             );
-            let span = self.span(first.start, key_end);
-            return Ok(Entry {
-                keys: self.nonempty(keys, first.start),
-                equals: None,
-                value: None,
-                span,
-            });
+            return Ok(self.key_alone(keys, first.start, key_end));
         };
-        if keys.iter().any(|key| key.text.is_empty() && !key.quoted) {
-            self.fault(
-                FaultKind::Syntax,
-                first.start,
-                equals.end,
-                "a part of the key is missing before `=`".to_owned(),
-            );
-        }
+        self.whole_key(&keys, first.start, equals.end);
         let value = self.value_after(equals, depth.saturating_add(depth_of(&keys)))?;
         let end = value
             .as_ref()
