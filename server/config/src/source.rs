@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kontext_syntax::text::Change;
 use kontext_syntax::toml::{Document, Units};
 
 /// The top-level tables that are taken apart by name: each adapter is a unit of its own, so an
@@ -23,6 +24,17 @@ impl Source {
         let document = Document::parse(text);
         let units = Units::of(&document, SPLIT, None);
         Self { document, units }
+    }
+
+    /// The source of another text that is much the same, such as the buffer over its file: what
+    /// the two have in common is shared.
+    #[must_use]
+    pub fn becoming(&self, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        match Change::between(self.document.text(), &text) {
+            Some(change) => self.edited(text, change.start, change.old_end, change.new_end),
+            None => self.clone(),
+        }
     }
 
     /// The source after one change: the bytes `start..old_end` (0-based, end exclusive) of this

@@ -1,7 +1,8 @@
 //! How soon a change is looked at.
 //!
-//! A single change at once; changes in a row to a long text when they pause for a moment, so that
-//! a burst costs one look and not one for each change.
+//! A single change at once. Where a newer text comes while one is being looked at, changes come
+//! faster than they can be followed: a burst. Then nothing is told until it pauses for a moment,
+//! so that it costs a look or two and not one for each change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,45 +11,54 @@ use kontext_ide::Snapshot;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-/// Changes that follow each other faster than this are a row.
-const ROW: Duration = Duration::from_millis(250);
+/// A burst that rests for so long has paused, in a short text.
+const PAUSE: Duration = Duration::from_millis(4);
 
-/// A text of this many bytes is given 1 ms to pause, twice as long a text 2 ms. A shorter one is
-/// looked at faster than it is changed.
+/// The pause of a long text is longer by 1 ms for every so many bytes: each of its changes takes
+/// longer to be applied.
 const BYTES_FOR_A_MILLISECOND: usize = 200_000;
 
-/// After so many pauses it is looked at although the changes go on.
-const MOST_PAUSES: u32 = 25;
+/// What a burst looks like so far is told after this time although it goes on.
+const LONGEST: Duration = Duration::from_millis(250);
 
-/// Remembers when the last change came.
+/// Knows of the burst that is under way.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
-    last: Option<Instant>,
+    /// When the burst began; `None` outside of one.
+    burst: Option<Instant>,
 }
 
 impl Pace {
-    /// The snapshot to look at, a new one having come: this one, or the one its row ends with.
+    /// The snapshot to look at, a new one having come: this one, or the one its burst ends with.
     pub(super) async fn settled(
         &mut self,
         snapshots: &mut watch::Receiver<Arc<Snapshot>>,
     ) -> Arc<Snapshot> {
         let mut snapshot = Arc::clone(&snapshots.borrow_and_update());
-        let began = Instant::now();
-        let in_a_row = self.last.is_some_and(|last| began - last < ROW);
-        let pause = if in_a_row {
-            pause(&snapshot)
-        } else {
-            Duration::ZERO
+        let Some(began) = self.burst else {
+            return snapshot;
         };
-        while !pause.is_zero() && began.elapsed() < pause * MOST_PAUSES {
+        let pause = pause(&snapshot);
+        while began.elapsed() < LONGEST {
             match timeout(pause, snapshots.changed()).await {
                 Ok(Ok(())) => snapshot = Arc::clone(&snapshots.borrow_and_update()),
                 // A pause; or no further change will come.
                 Ok(Err(_)) | Err(_) => break,
             }
         }
-        self.last = Some(Instant::now());
         snapshot
+    }
+
+    /// Whether what was looked at is out of date and need not be told: newer text is there, and
+    /// the client has not waited for long.
+    pub(super) fn overtaken(&mut self, snapshots: &watch::Receiver<Arc<Snapshot>>) -> bool {
+        let newer = snapshots.has_changed().unwrap_or(false);
+        let began = *self.burst.get_or_insert_with(Instant::now);
+        let overtaken = newer && began.elapsed() < LONGEST;
+        if !overtaken {
+            self.burst = None;
+        }
+        overtaken
     }
 }
 
@@ -57,5 +67,5 @@ fn pause(snapshot: &Snapshot) -> Duration {
     let open = snapshot.files.iter().filter(|file| file.open);
     let longest = open.map(|file| file.source.document.text().len()).max();
     let milliseconds = longest.unwrap_or(0) / BYTES_FOR_A_MILLISECOND;
-    Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX).min(50))
+    PAUSE + Duration::from_millis(u64::try_from(milliseconds).unwrap_or(u64::MAX).min(50))
 }

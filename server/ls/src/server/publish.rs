@@ -52,6 +52,9 @@ pub(super) async fn push(
             tokio::task::spawn_blocking(move || changed(&snapshot, &profile, &known))
         };
         let Ok(changed) = work.await else { continue };
+        if pace.overtaken(&snapshots) {
+            continue;
+        }
         for now in changed {
             let (version, diagnostics) = (now.file.version, now.sent.to_vec());
             let own = Arc::clone(&now.file.uri);

@@ -32,10 +32,15 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new(uri: &str, version: i32, text: String) -> Self {
+    /// The document as it was opened, over what is known to be in its file.
+    pub(super) fn new(uri: &str, version: i32, text: String, file: Option<&Arc<Source>>) -> Self {
         let text = bounded(text);
         let lines = Arc::new(LineIndex::new(&text));
-        let source = Arc::new(Source::parse(text.as_str()));
+        let source = match file {
+            Some(file) if **file.document.text() == *text => Arc::clone(file),
+            Some(file) => Arc::new(file.becoming(text.as_str())),
+            None => Arc::new(Source::parse(text.as_str())),
+        };
         Self {
             uris: vec![uri.into()],
             version,

@@ -113,14 +113,15 @@ impl Store {
     pub fn open(&self, uri: &str, version: i32, text: String) {
         let key = DocKey::from_uri(uri);
         let mut state = self.lock();
-        let mut buffer = Buffer::new(uri, version, text);
+        state.adopt(&key);
+        let file = state.disk.get(&key).map(|file| &file.source);
+        let mut buffer = Buffer::new(uri, version, text, file);
         if let Some(open) = state.buffers.remove(&key) {
             let mut uris = open.uris;
             uris.retain(|open| **open != *uri);
             uris.append(&mut buffer.uris);
             buffer.uris = uris;
         }
-        state.adopt(&key);
         state.buffers.insert(key, buffer);
         self.publish(state);
     }
@@ -426,7 +427,10 @@ impl State {
             },
             None => DiskFile {
                 lines: Arc::new(LineIndex::new(&text)),
-                source: Arc::new(Source::parse(text)),
+                source: Arc::new(match self.disk.get(key) {
+                    Some(before) => before.source.becoming(text),
+                    None => Source::parse(text),
+                }),
                 fault,
             },
         };

@@ -23,6 +23,28 @@ pub struct Change {
 }
 
 impl Change {
+    /// The smallest change that leads from one text to another, at character borders; `None`
+    /// where they are the same.
+    pub fn between(before: &str, after: &str) -> Option<Self> {
+        if before == after {
+            return None;
+        }
+        let (old, new) = (before.as_bytes(), after.as_bytes());
+        let alike = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        // The bytes up to there are the same, so a border of one text is one of the other.
+        let start = before.floor_char_boundary(alike);
+        let rest = old.len().min(new.len()) - start;
+        let tails = old.iter().rev().zip(new.iter().rev()).take(rest);
+        let tail = tails.take_while(|(a, b)| a == b).count();
+        let old_end = before.ceil_char_boundary(old.len() - tail);
+        let new_end = new.len() - (old.len() - old_end);
+        Some(Self {
+            start: to_u32(start),
+            old_end: to_u32(old_end),
+            new_end: to_u32(new_end),
+        })
+    }
+
     /// The change that covers `self` and then `next`, where `next` starts from the text `self`
     /// led to: `old_end` counts in the text before both, `new_end` in the text after both.
     #[must_use]
@@ -44,14 +66,18 @@ impl Change {
 /// sees to it that the result is not longer than [`super::MAX_LEN`].
 pub fn apply(text: &mut String, index: &mut LineIndex, edit: Edit, encoding: Encoding) -> Change {
     let Some((from, to)) = edit.range else {
-        let old_end = to_u32(text.len());
-        *text = edit.text;
-        *index = LineIndex::new(text);
-        return Change {
-            start: 0,
-            old_end,
-            new_end: to_u32(text.len()),
+        // Clients that always send the whole text change little of it all the same.
+        let Some(change) = Change::between(text, &edit.text) else {
+            let end = to_u32(text.len());
+            return Change {
+                start: end,
+                old_end: end,
+                new_end: end,
+            };
         };
+        *text = edit.text;
+        index.splice(text, change.start, change.old_end, change.new_end);
+        return change;
     };
     let (a, b) = (
         index.offset(text, from, encoding),
