@@ -1,0 +1,1 @@
+//! Reading what came back: payload, items, hits, text (adapters.md section 5).

@@ -1,0 +1,1 @@
+//! Filling the parameters of an MCP tool from its schema (adapters.md section 6).

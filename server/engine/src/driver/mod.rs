@@ -1,0 +1,1 @@
+//! Making a request: programs, HTTP services, MCP servers. All I/O of the room is here.
