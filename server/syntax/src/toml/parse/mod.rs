@@ -41,6 +41,8 @@ pub(super) fn block(text: &str, start: usize, root: bool, id: BlockId) -> Block 
     // Whether the next line is a header was read off that line.
     parser.look_to_line_end(end);
     let reach = parser.reach - start;
+    // Blocks are kept for as long as the document: without room to grow.
+    parser.entries.shrink_to_fit();
     Block {
         id,
         len: offset(end - start),

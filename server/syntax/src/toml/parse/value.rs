@@ -159,6 +159,7 @@ impl Parser<'_> {
                 TokenKind::RightSquareBracket => {
                     self.cursor.take();
                     let span = self.span(open.start, token.end);
+                    items.shrink_to_fit();
                     return Ok(Value {
                         span,
                         kind: ValueKind::Array(items),
@@ -236,6 +237,7 @@ impl Parser<'_> {
                 TokenKind::RightCurlyBracket => {
                     self.cursor.take();
                     let span = self.span(open.start, token.end);
+                    entries.shrink_to_fit();
                     return Ok(Value {
                         span,
                         kind: ValueKind::Table(entries),
