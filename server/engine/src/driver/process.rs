@@ -100,18 +100,14 @@ impl Group {
         self.child.stderr.take()
     }
 
-    /// Waits until the program itself has ended; what it started may go on. Can be called again
-    /// and cancelled. Does not close its standard input.
+    /// Waits until the program itself has ended; what it started may go on. Closes its standard
+    /// input where that was not taken. Can be called again, also after it was cancelled.
     ///
     /// # Errors
     ///
     /// The system cannot tell.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
-        // `Child::wait` closes the input, even where it is cancelled.
-        let stdin = self.child.stdin.take();
-        let status = self.child.wait().await;
-        self.child.stdin = stdin;
-        status
+        self.child.wait().await
     }
 
     /// Ends the whole group: asks it to, waits at most `grace` until nothing of it is left, kills
