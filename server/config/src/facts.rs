@@ -101,6 +101,24 @@ impl Env {
         self.get(name).is_some_and(|value| !value.is_empty())
     }
 
+    /// The environment with these changes made in order: a value sets a variable, `None` removes it.
+    #[must_use]
+    pub fn changed(&self, changes: impl IntoIterator<Item = (String, Option<String>)>) -> Self {
+        let mut changed = self.clone();
+        for (name, value) in changes {
+            let name = if self.ignore_case {
+                name.to_uppercase()
+            } else {
+                name
+            };
+            match value {
+                Some(value) => changed.vars.insert(name, value),
+                None => changed.vars.remove(&name),
+            };
+        }
+        changed
+    }
+
     /// The names of all variables, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.vars.keys().map(String::as_str)

@@ -5,6 +5,7 @@
 //! a value, [`facts::Facts`], gathered at the edge.
 
 pub mod codes;
+pub mod command;
 pub mod eval;
 pub mod facts;
 pub mod layer;

@@ -8,6 +8,8 @@
 //! - [`driver`] makes the request: a child server, an HTTP service, a program. All I/O is there.
 //! - [`answer`] reads what came back: payload, items, hits, text; and merges several sources. Pure.
 //!
+//! [`secrets`] keeps values of the environment out of every text that is shown.
+//!
 //! It is handed what is saved, trusted, enabled and active, never a buffer.
 
 pub mod answer;
@@ -16,6 +18,7 @@ pub mod context;
 pub mod driver;
 pub mod fault;
 pub mod request;
+pub mod secrets;
 
 pub use context::Context;
 pub use fault::{Fault, FaultKind};

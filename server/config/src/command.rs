@@ -1,0 +1,132 @@
+//! What must not happen to an input in an argument vector: that a program takes it for an option,
+//! that a shell runs it (adapters.md section 7).
+//!
+//! The editor asks about what is written, the engine about the same before it runs; both get the
+//! answer from here.
+
+use kontext_syntax::template::{Expr, Part, Template};
+
+use crate::schema::root_of_template;
+
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"];
+const OTHER_SHELLS: &[&str] = &["cmd", "powershell", "pwsh"];
+/// Programs that start the program behind them.
+const STARTERS: &[&str] = &[
+    "env", "busybox", "sudo", "doas", "nice", "nohup", "time", "timeout", "setsid", "stdbuf",
+    "exec",
+];
+
+/// Inputs that do not come as free text from outside.
+const HARMLESS: &[&str] = &["limit", "output_file"];
+
+/// What could become of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Danger {
+    /// It becomes a part of a script that a shell runs.
+    Script,
+    /// The argument begins with it, and no `--` stands before: it may be read as an option.
+    Option,
+}
+
+impl Danger {
+    /// What is wrong and what to do; `input` is the name the expression reads.
+    pub fn message(self, input: &str) -> String {
+        match self {
+            Self::Script => format!(
+                "the shell runs what the input `{input}` holds; call the program without a shell, or pass the input behind the script and use it as \"$1\""
+            ),
+            Self::Option => format!(
+                "an input `{input}` that begins with `-` would be read as an option; put the element \"--\" before it, or join it to an option: \"--name={{{{{input}}}}}\""
+            ),
+        }
+    }
+}
+
+/// Whether a name is an input that may hold any text.
+pub fn is_free_input(name: &str) -> bool {
+    root_of_template(name).is_none() && !HARMLESS.contains(&name)
+}
+
+/// The first segment of what an expression reads.
+pub fn name_read(expr: &Expr) -> Option<&str> {
+    expr.path().and_then(|path| path.key(0))
+}
+
+/// What could become of an input in the element at `at` (0-based) of an argument vector, and the
+/// expression that puts it there. `argv` holds the elements as written, `None` where one is not a
+/// string; `template` is the element, parsed; `is_input` tells whether a terminated expression
+/// inserts an input.
+pub fn danger<'t>(
+    argv: &[Option<&str>],
+    at: usize,
+    template: &'t Template,
+    is_input: impl Fn(&Expr) -> bool,
+) -> Option<(Danger, &'t Expr)> {
+    if is_script(argv, at) {
+        let expr = template.exprs().find(|expr| is_input(expr))?;
+        return Some((Danger::Script, expr));
+    }
+    let Some(Part::Expr(first)) = template.parts.first() else {
+        return None;
+    };
+    let may_lead = first.terminated && !ends_in(first, "slug") && is_input(first);
+    (may_lead && at > 0 && !is_protected(argv, at)).then_some((Danger::Option, first))
+}
+
+/// Whether `--` stands before the element at `at`.
+pub fn is_protected(argv: &[Option<&str>], at: usize) -> bool {
+    argv.iter().take(at).any(|element| *element == Some("--"))
+}
+
+/// Whether the last filter of an expression is the one of this name.
+pub fn ends_in(expr: &Expr, filter: &str) -> bool {
+    expr.filters.last().is_some_and(|last| last.name == filter)
+}
+
+/// Whether the element at `at` is text that a shell reads as a script.
+pub fn is_script(argv: &[Option<&str>], at: usize) -> bool {
+    let text = |at: usize| argv.get(at).copied().flatten();
+    let is_shell = |name: &str| SHELLS.contains(&name) || OTHER_SHELLS.contains(&name);
+    let mut program = 0;
+    let mut name = text(program).map(program_name);
+    if name.as_deref().is_some_and(|name| STARTERS.contains(&name)) {
+        // Its own options and settings may stand between.
+        let shell = (1..at).find(|at| text(*at).map(program_name).is_some_and(|n| is_shell(&n)));
+        program = shell.unwrap_or(1);
+        name = text(program).map(program_name);
+    }
+    let Some(name) = name else { return false };
+    let behind =
+        |is_flag: fn(&str) -> bool| (program + 1..at).find(|at| text(*at).is_some_and(is_flag));
+    if SHELLS.contains(&name.as_str()) {
+        // The first operand behind the flag is the script, the rest are its arguments.
+        let Some(flag) = behind(|flag| {
+            flag == "--command"
+                || flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
+        }) else {
+            return false;
+        };
+        let operand =
+            (flag + 1..).find(|at| text(*at).is_none_or(|text| !text.starts_with(['-', '+'])));
+        return operand == Some(at);
+    }
+    if OTHER_SHELLS.contains(&name.as_str()) {
+        // Everything behind the flag is joined to the script.
+        let flag = behind(|flag| {
+            let flag = flag.to_ascii_lowercase();
+            matches!(
+                flag.as_str(),
+                "/c" | "/k" | "/s" | "-c" | "-command" | "-commandwithargs" | "--command"
+            )
+        });
+        return flag.is_some();
+    }
+    false
+}
+
+/// The file name of a program, without `.exe`, in small letters.
+fn program_name(program: &str) -> String {
+    let file = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let lower = file.to_ascii_lowercase();
+    lower.strip_suffix(".exe").unwrap_or(&lower).to_owned()
+}
