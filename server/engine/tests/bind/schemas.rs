@@ -327,3 +327,15 @@ fn a_schema_is_prepared_once() {
     assert_eq!(once, prepared.bind(&offer, None).unwrap());
     assert_eq!(once, bind(&offer, None, Some(&schema)).unwrap());
 }
+
+#[test]
+fn thousands_of_alternatives_make_no_deep_schema() {
+    let one: Vec<Value> = (0..3000)
+        .map(|at| tool(json!({ "query": { "const": at } }), &["query"]))
+        .collect();
+    search().refused(tool(json!({ "query": { "oneOf": one } }), &["query"]));
+    let all: Vec<Value> = (0..3000)
+        .map(|_| json!({ "properties": { "query": { "type": "string" } } }))
+        .collect();
+    search().gives(json!({ "allOf": all }), json!({ "query": "red panda" }));
+}
