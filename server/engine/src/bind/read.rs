@@ -11,7 +11,7 @@ const MAX_LEVELS: usize = 3;
 const MAX_HOPS: usize = 16;
 /// How much is read for one tool: subschemas, and values and each 16 bytes of text that are kept.
 /// The rest is taken for unconstrained.
-const MAX_READ: usize = 100_000;
+const MAX_READ: usize = 20_000;
 /// How many members of one object are known.
 const MAX_MEMBERS: usize = 1_000;
 

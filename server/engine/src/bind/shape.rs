@@ -87,6 +87,18 @@ pub(super) struct Param {
     pub(super) probe: Option<usize>,
 }
 
+/// `{ keyword: [one, other] }`. Thousands of alternatives make one long list, not a deep schema.
+fn combined(keyword: &str, mut one: Value, other: Value) -> Value {
+    if let Value::Object(members) = &mut one
+        && members.len() == 1
+        && let Some(Value::Array(list)) = members.get_mut(keyword)
+    {
+        list.push(other);
+        return one;
+    }
+    json!({ keyword: [one, other] })
+}
+
 /// The type of a value.
 fn kind_of(value: &Value) -> Kind {
     match value {
@@ -276,12 +288,18 @@ impl Fields {
                 continue;
             };
             let shape = std::mem::replace(&mut mine.shape, Shape::of_kinds(ANY));
-            let schemas = [mine.schema.take(), theirs.schema];
+            let schema = mine.schema.take();
             (mine.shape, mine.schema) = if all {
                 mine.required |= theirs.required;
-                (shape.and(theirs.shape), json!({ "allOf": schemas }))
+                (
+                    shape.and(theirs.shape),
+                    combined("allOf", schema, theirs.schema),
+                )
             } else {
-                (shape.or(theirs.shape), json!({ "anyOf": schemas }))
+                (
+                    shape.or(theirs.shape),
+                    combined("anyOf", schema, theirs.schema),
+                )
             };
         }
         self

@@ -223,14 +223,17 @@ fn probe_schema(root: &Value, fields: &mut Fields) -> Value {
         _ => Map::new(),
     };
     let mut number = 0;
-    fields.each_mut(&mut |param| {
+    let mut probe = |param: &mut Param| {
         let schema = param.schema.take();
-        if number < MAX_PROBES {
+        if param.probe.is_none() && number < MAX_PROBES {
             param.probe = Some(number);
             properties.insert(probe_name(number), schema);
             number += 1;
         }
-    });
+    };
+    // The tool's own parameters before those within them.
+    fields.params.iter_mut().for_each(&mut probe);
+    fields.each_mut(&mut probe);
     members.insert("properties".to_owned(), Value::Object(properties));
     Value::Object(members)
 }
