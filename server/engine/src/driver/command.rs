@@ -83,15 +83,12 @@ pub async fn call(
         return run(&line, ctx, None, timeout, redactor).await;
     }
     // A folder that only this user can enter; the file itself is the program's to make.
-    let folder = tempfile::Builder::new()
-        .prefix("kontext-")
-        .tempdir()
-        .map_err(|error| {
-            Fault::new(
-                FaultKind::Unreachable,
-                format!("no temporary file could be made: {error}"),
-            )
-        })?;
+    let folder = private_folder().map_err(|error| {
+        Fault::new(
+            FaultKind::Unreachable,
+            format!("no temporary file could be made: {error}"),
+        )
+    })?;
     let file = folder.path().join("answer");
     let mut inputs = inputs.clone();
     let path = Value::String(file.to_string_lossy().into_owned());
@@ -107,6 +104,17 @@ pub async fn call(
         None => tracing::debug!("{name} wrote no output file, its standard output is read"),
     }
     Ok(output)
+}
+
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("kontext-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir()
 }
 
 /// What a program wrote to its output file; `None` where there is no such file.
