@@ -3,11 +3,13 @@
 //! The targets themselves (`fuzz_targets/`) only call these, so that `cargo test` can run every
 //! seed, and every find that became one, without the fuzzer.
 
+mod answer;
 mod grammar;
 mod input;
 mod outside;
 mod text;
 
+pub use answer::answer;
 pub use grammar::{result_path, template};
 pub use outside::{format, git_config, jsonrpc_line};
 pub use text::{text_edits, toml_document, units_check};
@@ -22,4 +24,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("jsonrpc_line", jsonrpc_line),
     ("git_config", git_config),
     ("format", format),
+    ("answer", answer),
 ];

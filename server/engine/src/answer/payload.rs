@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use kontext_config::model::Format;
 use serde_json::Value;
 
-use super::clean;
-use super::scan;
+use super::{clean, mend, scan};
 use crate::{Fault, FaultKind};
 
 /// How many times JSON that is the text of a JSON string is unwrapped.
@@ -209,9 +208,8 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// JSON, and nothing else beside it.
 pub(super) fn parse(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok()
+    mend::parse(text).ok()
 }
 
 fn of_text(text: &str, format: Format) -> Result<Payload<'_>, Fault> {
@@ -225,7 +223,7 @@ fn of_text(text: &str, format: Format) -> Result<Payload<'_>, Fault> {
                 .collect(),
         )),
         Format::Jsonl => lines_of_json(text),
-        Format::Json => match serde_json::from_str(text) {
+        Format::Json => match mend::parse(text) {
             Ok(value) => Payload::json(value),
             Err(_) if text.trim().is_empty() => {
                 return Err(Fault::new(

@@ -194,16 +194,16 @@ fn json_amid_log_lines_is_found() {
 
 #[test]
 fn hostile_text_is_read_once_or_so() {
-    let megabytes = 4 << 20;
+    let bytes = 1 << 20;
     let cases = [
-        "[".repeat(megabytes),
-        "[\n".repeat(megabytes / 2),
-        "{\"a\":\n".repeat(megabytes / 6),
-        "[1,\"x\",\n".repeat(megabytes / 8),
-        format!("{}x", "{}\n".repeat(megabytes / 3)),
-        "<a \"".repeat(megabytes / 4),
-        "&amp;<br>\n".repeat(megabytes / 10),
-        "\u{1b}[0m\u{200b} ".repeat(megabytes / 8),
+        "[".repeat(bytes),
+        "[\n".repeat(bytes / 2),
+        "{\"a\":\n".repeat(bytes / 6),
+        "[1,\"x\",\n".repeat(bytes / 8),
+        format!("{}x", "{}\n".repeat(bytes / 3)),
+        "<a \"".repeat(bytes / 4),
+        "&amp;<br>\n".repeat(bytes / 10),
+        "\u{1b}[0m\u{200b} ".repeat(bytes / 8),
     ];
     for case in cases {
         for format in [Format::Auto, Format::Json, Format::Text] {
@@ -341,6 +341,10 @@ fn numbers_keep_every_digit() {
     {"title":"b","uri":"z://14"}
     dropped 1, filtered 0
     "#);
+    for format in [Format::Auto, Format::Json] {
+        let hits = text(r#"[{"name": "NaN", "score": NaN}]"#, &op(format));
+        assert_eq!(hits, "{\"title\":\"NaN\"}\n");
+    }
 }
 
 #[test]
