@@ -118,3 +118,27 @@ pub(super) fn is_invisible(c: char) -> bool {
                 | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}'
                 | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        reason = "a test fails by panicking"
+    )]
+
+    use super::*;
+
+    #[test]
+    fn what_is_invisible_is_what_unicode_says() {
+        let all = regex::Regex::new(
+            r"^[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}--\p{Prepended_Concatenation_Mark}]$",
+        )
+        .unwrap();
+        let mut bytes = [0; 4];
+        for c in '\0'..=char::MAX {
+            let expected = all.is_match(c.encode_utf8(&mut bytes));
+            assert_eq!(is_invisible(c), expected, "{c:?}");
+        }
+    }
+}

@@ -93,3 +93,89 @@ fn plausible(timestamp: &Timestamp) -> Option<String> {
 fn is_plausible(year: i16) -> bool {
     year > 1000
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        reason = "a test fails by panicking"
+    )]
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn dates_are_dates_or_none() {
+        let instant = "2017-12-02T04:30:30Z";
+        let same = [
+            json!(1_512_189_030),
+            json!(1_512_189_030_000_u64),
+            json!(1_512_189_030_000_000_u64),
+            json!(1_512_189_030_000_000_000_u64),
+            json!(1_512_189_030.5),
+            json!("1512189030"),
+            json!(" 1512189030123 "),
+            json!("Sat, 02 Dec 2017 04:30:30 GMT"),
+            json!("Sat, 02 Dec 2017 05:30:30 +0100"),
+            json!({"$date": instant}),
+            json!({"$date": {"$numberLong": "1512189030000"}}),
+            json!("20171202"),
+        ];
+        for value in same {
+            let date = date(&value).unwrap();
+            assert!(instant.starts_with(&date), "{value} became {date}");
+        }
+        let kept = [
+            instant,
+            "2017-12-02T05:30:30+01:00",
+            "2017-12-02",
+            "2017-12-02 04:30",
+            "2 Dec 2017",
+            "02.12.2017",
+            "2017",
+            "2017-12",
+            "2 days ago",
+        ];
+        for text in kept {
+            assert_eq!(date(&json!(text)).as_deref(), Some(text));
+        }
+        let none = [
+            json!(null),
+            json!(""),
+            json!("  "),
+            json!(0),
+            json!(-1),
+            json!(42),
+            json!(0.35),
+            json!(i64::MAX),
+            json!(u64::MAX),
+            json!(i64::MIN),
+            json!("9223372036854775807"),
+            json!("yesterday"),
+            json!("null"),
+            json!("NaN"),
+            json!("inf"),
+            json!("-1"),
+            json!("1e300"),
+            json!("0000-00-00 00:00:00"),
+            json!("0001-01-01T00:00:00Z"),
+            json!("1970-01-01T00:00:00Z"),
+            json!("Thu, 01 Jan 1970 00:00:00 GMT"),
+            json!("+275760-09-13T00:00:00.000Z"),
+            json!("12017-12-02"),
+            json!("-0044-03-15"),
+            json!(true),
+            json!([1512189030]),
+            json!({"$date": null}),
+            json!({}),
+            json!("1".repeat(400)),
+            json!(253_402_300_800_u64 * 1000),
+            serde_json::from_str("1e999").unwrap(),
+        ];
+        for value in none {
+            assert_eq!(date(&value), None, "{value}");
+        }
+    }
+}

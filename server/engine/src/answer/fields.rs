@@ -17,8 +17,8 @@ use super::{Payload, Reading, clean, date, html};
 pub const MAX_SNIPPET: usize = 400;
 /// The most characters of a title.
 pub const MAX_TITLE: usize = 200;
-/// The most characters of a title that is the beginning of the snippet.
-const MAX_BORROWED_TITLE: usize = 80;
+/// How many characters of the snippet make up for a title.
+const BORROWED_TITLE: usize = 80;
 /// The most characters of a kind.
 const MAX_KIND: usize = 80;
 
@@ -195,7 +195,10 @@ impl<'i> Reader<'i, '_> {
                 (first, snippet)
             }
             (_, None) => match (snippet, &uri) {
-                (Some(text), _) => (clean::one_line(&text, MAX_BORROWED_TITLE), Some(text)),
+                (Some(text), _) => {
+                    let title: String = text.chars().take(BORROWED_TITLE).collect();
+                    (title.trim_end().to_owned(), Some(text))
+                }
                 (None, Some(uri)) if blank.get() => (clean::one_line(uri, MAX_TITLE), None),
                 (None, _) => return None,
             },

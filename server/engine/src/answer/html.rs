@@ -269,3 +269,43 @@ fn find(text: &str, at: usize, byte: u8) -> Option<usize> {
     let rest = text.as_bytes().get(at..)?;
     memchr::memchr(byte, rest).map(|found| at + found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::clean;
+    use super::*;
+
+    #[test]
+    fn html_is_reduced_to_text() {
+        let cases = [
+            ("a < b && c > d", "a < b && c > d"),
+            (
+                "Vec<String> and HashMap<K, V>",
+                "Vec<String> and HashMap<K, V>",
+            ),
+            ("if x<y or y>z", "if x<y or y>z"),
+            ("<p>One<br>two</p><p>three</p>", "One two three"),
+            (
+                "un<em>break</em>able &amp; &lt;b&gt; caf&eacute; &#8364;&#x27;",
+                "unbreakable & <b> café €'",
+            ),
+            ("Tom &amp; Jerry &amp;lt;", "Tom & Jerry &lt;"),
+            ("AT&T & co", "AT&T & co"),
+            (
+                "x<!-- hidden --><SCRIPT>if (a<b) alert('</p>')</SCRIPT >y<style>p{}</style>z",
+                "x y z",
+            ),
+            ("<div title=\"a > b\">in</div>", "in"),
+            ("<p>cut <a href=\"x", "cut <a href=\"x"),
+            ("<b>ever<!-- never ends", "ever"),
+            (
+                "<!DOCTYPE html><html><head><title>t</title></head><body>b</body></html>",
+                "b",
+            ),
+        ];
+        for (source, expected) in cases {
+            let shown = clean::one_line(&text(source, 400), 400);
+            assert_eq!(shown, expected, "{source}");
+        }
+    }
+}

@@ -90,3 +90,77 @@ fn words_of(hit: &Hit) -> String {
         .take(TOLD_APART_BY)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        reason = "a test fails by panicking"
+    )]
+
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    #[test]
+    fn sources_are_merged_by_weight_and_rank() {
+        let hit = |title: &str, uri: Option<&str>| Hit {
+            title: title.to_owned(),
+            uri: uri.map(str::to_owned),
+            score: Some(99.0),
+            ..Hit::default()
+        };
+        let source = |source: &str, position, weight, hits| SourceHits {
+            source: source.to_owned(),
+            position,
+            weight,
+            hits,
+        };
+        let sources = vec![
+            source(
+                "late",
+                2,
+                0.9,
+                vec![hit("Bear", Some("z://3")), hit("Élan", None)],
+            ),
+            source(
+                "first",
+                0,
+                0.9,
+                vec![
+                    hit("Otter", Some("z://1")),
+                    hit("Panda", Some("z://2")),
+                    hit("…", None),
+                    hit("!", None),
+                ],
+            ),
+            source(
+                "best",
+                1,
+                1.0,
+                vec![hit("Other words", Some("z://2")), hit("é-LAN", None)],
+            ),
+            source("odd", 3, f64::NAN, vec![hit("Zebra", None)]),
+        ];
+        let merged = merge(sources.clone(), 100);
+        let shown: Vec<String> = merged
+            .iter()
+            .map(|it| serde_json::to_string(it).unwrap())
+            .collect();
+        assert_snapshot!(shown.join("\n"), @r#"
+    {"title":"Other words","uri":"z://2","source":"best","score":0.1111111111111111}
+    {"title":"Otter","uri":"z://1","source":"first","score":0.1}
+    {"title":"é-LAN","source":"best","score":0.1}
+    {"title":"Bear","uri":"z://3","source":"late","score":0.1}
+    {"title":"…","source":"first","score":0.08181818181818182}
+    {"title":"!","source":"first","score":0.075}
+    {"title":"Zebra","source":"odd","score":0.0}
+        "#);
+        for limit in 0..8 {
+            let mut arrived = sources.clone();
+            arrived.rotate_left(limit % 4);
+            assert_eq!(merge(arrived, limit), merged[..limit.min(merged.len())]);
+        }
+    }
+}

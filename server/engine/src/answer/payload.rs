@@ -136,7 +136,7 @@ fn all(texts: &[&str]) -> String {
 }
 
 /// Objects are elements of the list; lists lend theirs.
-fn joined(values: Vec<Value>) -> Value {
+pub(super) fn joined(values: impl IntoIterator<Item = Value>) -> Value {
     let mut list = Vec::new();
     for value in values {
         match value {
@@ -177,7 +177,7 @@ fn text_of_block(block: &Value) -> Option<&str> {
     }
 }
 
-/// A text block as JSON: an object or a list, also in a string or between Markdown fences.
+/// A text as JSON: an object or a list, also in a string or between Markdown fences.
 fn block(text: &str) -> Option<Value> {
     let text = without_mark(text).trim();
     let text = fenced(text).unwrap_or(text);
@@ -253,12 +253,9 @@ fn not_json(text: &str, error: &serde_json::Error) -> Fault {
 }
 
 fn auto(text: &str) -> Payload<'_> {
-    if text.trim_start().starts_with(['{', '[', '"'])
-        && let Some(value) = parse(text).and_then(structure)
-    {
-        return Payload::json(value);
-    }
-    match scan::amid_noise(text) {
+    let might_be = text.trim_start().starts_with(['{', '[', '"', '`']);
+    let value = might_be.then(|| block(text)).flatten();
+    match value.or_else(|| scan::amid_noise(text)) {
         Some(value) => Payload::json(value),
         None => Payload::plain(text),
     }

@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 use serde_json::{StreamDeserializer, Value, de::StrRead};
 
 use super::items::holds_list;
-use super::payload::parse;
+use super::payload::{joined, parse};
 
 /// How many times the length of the text may be read in attempts that fail. Hostile text could
 /// otherwise make each line one that is read to the end.
@@ -20,38 +20,37 @@ struct Found<'a> {
 /// The payload of a text that is not JSON as a whole.
 ///
 /// A value counts where it begins a line, is an object or a list and ends a line: in
-/// `[WARN] cache miss {"k": 1}` nothing does. Where every line is an object, they are a list.
-/// Else the value that is or holds a list is taken, then the longest, then the last: what a program
-/// logs as JSON is short and comes one object a line. JSON between Markdown fences, with text
-/// around, belongs to that text.
+/// `[WARN] cache miss {"k": 1}` nothing does. JSON between Markdown fences belongs to the text
+/// around it. Where nothing but values is there, they are joined, unless one alone is or holds a
+/// list. Amid noise, values that are or hold a list go first, then the longest, then the last: what
+/// a program logs as JSON is short.
 pub(super) fn amid_noise(text: &str) -> Option<Value> {
     let (found, rest) = values(text);
     let noisy = !rest.trim().is_empty() || found.iter().any(|it| !it.before.trim().is_empty());
-    if found.len() > 1 && !noisy {
-        let values: Option<Vec<Value>> = found.iter().map(|it| parse(it.text)).collect();
-        let values = values?;
-        let mut holding = values.iter().enumerate().filter(|(_, it)| holds_list(it));
-        let only = match (holding.next(), holding.next()) {
-            (Some((at, _)), None) => Some(at),
-            _ => None,
-        };
-        return match only {
-            Some(at) => values.into_iter().nth(at),
-            None => Some(Value::Array(values)),
-        };
-    }
-    let fence = |it: &Found<'_>| {
-        it.before
-            .lines()
-            .next_back()
-            .is_some_and(|line| line.trim_start().starts_with("```"))
-    };
-    let alone = found.len() == 1 && text.trim_start().starts_with("```");
-    let best = found
+    let mut parsed: Vec<(bool, usize, Value)> = found
         .iter()
-        .filter(|it| alone || !fence(it))
-        .max_by_key(|it| it.text.len())?;
-    parse(best.text)
+        .filter(|it| !it.is_fenced())
+        .filter_map(|it| {
+            let value = parse(it.text)?;
+            Some((holds_list(&value), it.text.len(), value))
+        })
+        .collect();
+    let holding = parsed.iter().filter(|(holds, ..)| *holds).count();
+    if !noisy && parsed.len() == found.len() && parsed.len() > 1 && holding != 1 {
+        return Some(joined(parsed.into_iter().map(|(.., value)| value)));
+    }
+    let best = (0..parsed.len()).max_by_key(|at| {
+        let (holds, length, _) = parsed.get(*at)?;
+        Some((*holds, *length))
+    })?;
+    Some(parsed.swap_remove(best).2)
+}
+
+impl Found<'_> {
+    fn is_fenced(&self) -> bool {
+        let line = self.before.lines().next_back();
+        line.is_some_and(|line| line.trim_start().starts_with("```"))
+    }
 }
 
 /// All values, and what stands behind the last.
