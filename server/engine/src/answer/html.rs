@@ -89,9 +89,7 @@ const INLINE: &[&str] = &[
 ];
 
 /// Elements whose content is no text.
-const SILENT: &[&str] = &[
-    "script", "style", "template", "head", "svg", "iframe", "noscript",
-];
+const SILENT: &[&str] = &["script", "style", "template", "head", "svg", "iframe"];
 
 /// How far a tag is looked for its end, in bytes.
 const LONGEST_TAG: usize = 4096;
@@ -214,8 +212,13 @@ fn reduced(source: &str, most: usize) -> String {
         }
         at = next + tag.length;
         let empty = rest.get(..tag.length).is_some_and(|it| it.ends_with("/>"));
-        if is(SILENT) && !tag.closing && !empty {
-            at = end_of(source, at, tag.name);
+        if is(SILENT) && !tag.closing && !empty && failed < MAX_FAILED {
+            match end_of(source, at, tag.name) {
+                Some(end) => at = end,
+                // As browsers do: the rest is the script.
+                None if is(&["script", "style"]) => break,
+                None => failed += 1,
+            }
         }
     }
     out.text
@@ -250,19 +253,19 @@ impl Reduced {
     }
 }
 
-/// Where the closing tag of an element begins, from `at`; the end where there is none.
-fn end_of(source: &str, mut at: usize, name: &str) -> usize {
+/// Where the closing tag of an element begins, from `at`.
+fn end_of(source: &str, mut at: usize, name: &str) -> Option<usize> {
     while let Some(found) = find(source, at, b'<') {
         let rest = source.get(found + 1..).unwrap_or_default();
         let closes = rest
             .strip_prefix('/')
             .and_then(|rest| rest.get(..name.len()));
         if closes.is_some_and(|it| it.eq_ignore_ascii_case(name)) {
-            return found;
+            return Some(found);
         }
         at = found + 1;
     }
-    source.len()
+    None
 }
 
 fn find(text: &str, at: usize, byte: u8) -> Option<usize> {
@@ -298,6 +301,8 @@ mod tests {
             ("<div title=\"a > b\">in</div>", "in"),
             ("<p>cut <a href=\"x", "cut <a href=\"x"),
             ("<b>ever<!-- never ends", "ever"),
+            ("<b>ever</b><script>x < y", "ever"),
+            ("<head><body>still", "still"),
             (
                 "<!DOCTYPE html><html><head><title>t</title></head><body>b</body></html>",
                 "b",

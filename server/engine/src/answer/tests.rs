@@ -205,6 +205,8 @@ fn hostile_text_is_read_once_or_so() {
         "{\"a\":\n".repeat(bytes / 6),
         "[1,\"x\",\n".repeat(bytes / 8),
         format!("{}x", "{}\n".repeat(bytes / 3)),
+        "<svg>".repeat(bytes / 5),
+        "<b>x<!--y".repeat(bytes / 9),
         "<a \"".repeat(bytes / 4),
         "&amp;<br>\n".repeat(bytes / 10),
         "\u{1b}[0m\u{200b} ".repeat(bytes / 8),
