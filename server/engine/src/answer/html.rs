@@ -97,6 +97,9 @@ const LONGEST_TAG: usize = 4096;
 /// How many times `<` may turn out not to begin a tag before it is no longer tried.
 const MAX_FAILED: usize = 16;
 
+/// After how many tags the text ends, however little there was between them.
+const MAX_TAGS: usize = 10_000;
+
 /// How far a text is looked into for what it is, in bytes.
 const LOOKED_AT: usize = 16 * 1024;
 
@@ -189,7 +192,10 @@ fn reduced(source: &str, most: usize) -> String {
     let mut out = Reduced::default();
     let mut at = 0;
     let mut failed = 0;
-    while out.solid <= most {
+    for _ in 0..MAX_TAGS {
+        if out.solid > most {
+            break;
+        }
         let next = find(source, at, b'<').unwrap_or(source.len());
         out.push(source.get(at..next).unwrap_or_default(), most);
         let rest = source.get(next..).unwrap_or_default();
