@@ -3,12 +3,14 @@
 //! The targets themselves (`fuzz_targets/`) only call these, so that `cargo test` can run every
 //! seed, and every find that became one, without the fuzzer.
 
+mod answer;
 mod bind;
 mod grammar;
 mod input;
 mod outside;
 mod text;
 
+pub use answer::answer;
 pub use bind::bind;
 pub use grammar::{result_path, template};
 pub use outside::{format, git_config, jsonrpc_line};
@@ -25,4 +27,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("git_config", git_config),
     ("format", format),
     ("bind", bind),
+    ("answer", answer),
 ];

@@ -10,7 +10,16 @@ pub fn text_of(value: &Value) -> Cow<'_, str> {
         Value::Null => Cow::Borrowed(""),
         Value::String(text) => Cow::Borrowed(text),
         Value::Array(list) => Cow::Owned(join(list, ",")),
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => Cow::Owned(value.to_string()),
+        Value::Number(number) => {
+            // The parser adds the sign: `1e3` is kept as `1e+3`.
+            let text = number.to_string();
+            Cow::Owned(if text.contains('+') {
+                text.replace('+', "")
+            } else {
+                text
+            })
+        }
+        Value::Bool(_) | Value::Object(_) => Cow::Owned(value.to_string()),
     }
 }
 
@@ -35,5 +44,25 @@ pub(super) fn name_of(segment: &Segment) -> Cow<'_, str> {
     match &segment.kind {
         SegmentKind::Key(key) => Cow::Borrowed(key),
         SegmentKind::Index(index) => Cow::Owned(index.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_they_came() {
+        for text in [
+            "7.0",
+            "-0",
+            "1e3",
+            "2.50e-7",
+            "12345678901234567890123",
+            "1e999",
+        ] {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(text_of(&value), text);
+        }
     }
 }
