@@ -400,7 +400,7 @@ impl Answers for Picture {
                 layer: name,
                 path: source.path.to_string_lossy().into_owned(),
                 exists: source.source.is_some() || source.fault.is_some(),
-                trusted: source.kind.is_personal() || workspace.facts.trust.is_trusted(),
+                trusted: source.kind.is_personal() || workspace.stack.trust.is_trusted(),
                 problem,
             })
         };
