@@ -30,4 +30,5 @@ mod pull;
 mod shell;
 mod sync;
 mod tour;
+mod trust;
 mod wire;

@@ -23,6 +23,8 @@ pub struct Facts {
     pub paths: BTreeMap<String, PathFact>,
     /// Whether the shared layer's adapters may run.
     pub trust: Trust,
+    /// Why the pins of trust cannot be read, where that is so; nothing is trusted by them then.
+    pub trust_fault: Option<String>,
 }
 
 /// Something that must be looked up before a `when` table can be judged.

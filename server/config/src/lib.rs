@@ -17,4 +17,5 @@ pub mod settings;
 pub mod source;
 pub mod stack;
 pub mod status;
+pub mod trust;
 pub mod when;

@@ -187,6 +187,7 @@ impl<'a> Context<'a> {
             status.driver = self.shown_driver(items);
             status.status = Status::Untrusted;
             status.reasons.push(UNTRUSTED.to_owned());
+            status.reasons.extend(facts.trust_fault.clone());
             return status;
         };
         match least(&merged) {
@@ -209,6 +210,7 @@ impl<'a> Context<'a> {
             Some(_) if changed && self.shown_is_valid(items) => {
                 status.status = Status::Untrusted;
                 status.reasons.push(NEEDS_SHARED.to_owned());
+                status.reasons.extend(facts.trust_fault.clone());
                 return status;
             }
             Some(reason) => {
@@ -293,12 +295,12 @@ impl<'a> Context<'a> {
         };
         (!fields.is_empty()).then(|| {
             format!(
-                "the shared layer would change {listed}, but is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it"
+                "the shared layer would change {listed}, but is not trusted: `kontext-ls trust` shows it and asks"
             )
         })
     }
 }
 
-const UNTRUSTED: &str = "only the shared layer defines it, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it";
+const UNTRUSTED: &str = "only the shared layer defines it, and that is not trusted: `kontext-ls trust` shows it and asks";
 
-const NEEDS_SHARED: &str = "it needs what the shared layer says, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it";
+const NEEDS_SHARED: &str = "it needs what the shared layer says, and that is not trusted: `kontext-ls trust` shows it and asks";

@@ -141,10 +141,10 @@ fn t07_two_layers_define_the_same_adapter() {
     let untrusted = stack(&layers, Trust::Untrusted);
     insta::assert_snapshot!(shown(&untrusted, &facts(&[])), @r"
     wiki http active user
-      the shared layer would change `driver`, `command`, but is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it
+      the shared layer would change `driver`, `command`, but is not trusted: `kontext-ls trust` shows it and asks
     local command active user
     extra command untrusted shared
-      only the shared layer defines it, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it
+      only the shared layer defines it, and that is not trusted: `kontext-ls trust` shows it and asks
     ");
     let wiki = untrusted.adapter("wiki", View::InForce).unwrap();
     assert_eq!((wiki.driver, wiki.command.len()), (Some(Driver::Http), 0));
@@ -195,7 +195,7 @@ fn s05_an_untrusted_override_has_no_effect() {
     let text = shown(&both, &facts);
     insta::assert_snapshot!(text, @r"
     wiki http active user
-      the shared layer would change `base_url`, but is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it
+      the shared layer would change `base_url`, but is not trusted: `kontext-ls trust` shows it and asks
     ");
     assert!(!text.contains("key-ABCDEF") && !text.contains("tok-GHIJKL"));
     let trusted = stack(&[(User, mine), (Shared, theirs)], Trust::Pinned);
@@ -214,7 +214,7 @@ fn personal_layers_over_a_shared_adapter() {
     let tuned = [(Shared, theirs), (Clone, "[adapters.s]\ntimeout_ms = 5\n")];
     insta::assert_snapshot!(shown(&stack(&tuned, Trust::Untrusted), &facts(&[])), @r"
     s command untrusted clone
-      it needs what the shared layer says, and that is not trusted: `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts it
+      it needs what the shared layer says, and that is not trusted: `kontext-ls trust` shows it and asks
     ");
     let off = [(Shared, theirs), (Clone, "[adapters.s]\nenabled = false\n")];
     insta::assert_snapshot!(shown(&stack(&off, Trust::Untrusted), &facts(&[])), @r"

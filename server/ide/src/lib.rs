@@ -18,6 +18,7 @@ mod mask;
 mod scene;
 mod snapshot;
 pub mod symbols;
+pub mod trust;
 
 pub use finding::{Diagnostic, Finding, Fix, Place, Related};
 pub use mask::file as masked_text;

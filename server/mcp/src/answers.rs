@@ -138,6 +138,9 @@ pub struct Layer {
     pub exists: bool,
     /// Whether its adapters run without a further yes.
     pub trusted: bool,
+    /// What trusts the shared layer: `pin` or `environment`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trusted_by: Option<String>,
     /// Why it could not be read or parsed, where that is so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kontext_config::facts::Trust;
 use kontext_config::schema;
 use kontext_config::settings::Companion;
 use kontext_config::source::Source;
@@ -400,7 +401,13 @@ impl Answers for Picture {
                 layer: name,
                 path: source.path.to_string_lossy().into_owned(),
                 exists: source.source.is_some() || source.fault.is_some(),
-                trusted: source.kind.is_personal() || workspace.facts.trust.is_trusted(),
+                trusted: source.kind.is_personal() || workspace.stack.trust.is_trusted(),
+                trusted_by: match workspace.stack.trust {
+                    _ if source.kind.is_personal() => None,
+                    Trust::Untrusted => None,
+                    Trust::Pinned => Some("pin".to_owned()),
+                    Trust::ByEnvironment => Some("environment".to_owned()),
+                },
                 problem,
             })
         };

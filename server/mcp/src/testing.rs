@@ -159,6 +159,7 @@ impl Answers for Picture {
             path: "config.toml".to_owned(),
             exists: true,
             trusted: true,
+            trusted_by: None,
             problem: None,
         }]
     }

@@ -26,9 +26,10 @@ pub(super) static UNTRUSTED_LAYER: CodeSpec = CodeSpec {
     explanation: Text::en(
         "The file comes with the repository. Until you have looked at it and accepted it, nothing \
          in it is started or called, and its `[vars]` and `[project]` have no effect.\n\n\
-         Read what the adapters would run and call. Then start the editor with \
-         `KONTEXT_TRUST_REPO_ADAPTERS=1` in its environment, as CI and sandboxes do, or copy what \
-         you want to a personal layer.",
+         `kontext-ls trust` in a shell shows what the adapters would run, call and send, and asks. \
+         The yes holds for what the file says at that moment, and for the scripts in the \
+         repository that its commands name; any change needs a new one. (In CI and sandboxes \
+         `KONTEXT_TRUST_REPO_ADAPTERS=1` in the environment trusts everything.)",
     ),
     bad: "[adapters.notes]\ndriver = \"mcp\"\ncommand = [\"notes-mcp\"]\n",
     good: "[store]\ndir = \".ai\"\n",

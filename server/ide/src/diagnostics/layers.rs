@@ -125,7 +125,7 @@ pub(super) fn of_file(subject: &Subject<'_>) -> Vec<Finding> {
             findings.push(plain(
                 Code::UntrustedLayer,
                 unit.item.key(),
-                "what this file defines waits for trust: read it, then start the program with `KONTEXT_TRUST_REPO_ADAPTERS=1`",
+                "what this file defines waits for trust: run `kontext-ls trust` in a shell, which shows what it would run and call, and asks",
             ));
         }
     }

@@ -123,8 +123,11 @@ fn listing(status: &Status, places: &[Places]) -> String {
     for layer in there {
         let state = match (&layer.problem, layer.trusted) {
             (Some(problem), _) => format!(": {}", visible(problem)),
+            (None, true) if layer.trusted_by.as_deref() == Some("environment") => {
+                " (trusted by KONTEXT_TRUST_REPO_ADAPTERS=1)".to_owned()
+            }
             (None, true) => String::new(),
-            (None, false) => " (not trusted)".to_owned(),
+            (None, false) => " (not trusted: `kontext-ls trust` shows it and asks)".to_owned(),
         };
         let _ = writeln!(out, "  {:10}  {}{state}", layer.layer, visible(&layer.path));
     }

@@ -17,6 +17,7 @@ pub mod lsp;
 pub mod mcp;
 pub mod schema;
 pub mod tour;
+pub mod trust;
 
 mod output;
 
@@ -45,6 +46,8 @@ enum Command {
     Check(check::Args),
     /// What the adapters of a directory are and why they are active or not
     Adapters(adapters::Args),
+    /// Show what the repository's own configuration would run and call, and accept it
+    Trust(trust::Args),
     /// Print the JSON Schema of the configuration
     Schema(schema::Args),
     /// Format configuration files
@@ -127,6 +130,7 @@ pub fn main() -> ExitCode {
         Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Check(args)) => check::run(&args, &shell),
         Some(Command::Adapters(args)) => adapters::run(&args, &shell),
+        Some(Command::Trust(args)) => trust::run(&args, &shell),
         Some(Command::Schema(args)) => schema::run(&args, &shell),
         Some(Command::Fmt(args)) => fmt_files::run(&args, &shell),
         Some(Command::Tour(args)) => tour::run(&args, &shell),

@@ -12,4 +12,5 @@ mod store;
 
 pub use buffer::{ContentChange, EditFault};
 pub use refresh::{Refresher, refresh_once};
+pub(crate) use store::SharedLayer;
 pub use store::{Options, Store};

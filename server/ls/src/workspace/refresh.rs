@@ -11,14 +11,17 @@ use tokio::sync::mpsc;
 use super::store::Store;
 use crate::world::{self, Watcher};
 
+/// By root: the stack as it is shown, and as it is saved.
+type Answered = BTreeMap<PathBuf, (Arc<Stack>, Arc<Stack>)>;
+
 /// Keeps a store true to the disk: reads the layers again when they change, answers what the
 /// conditions ask, and watches what the answers depend on.
 pub struct Refresher {
     store: Weak<Store>,
     watcher: Arc<Watcher>,
     changes: mpsc::Receiver<world::Changed>,
-    /// The stack each root's questions were last answered for.
-    answered: BTreeMap<PathBuf, Arc<Stack>>,
+    /// The stacks each root's questions were last answered for.
+    answered: Answered,
 }
 
 impl Refresher {
@@ -67,14 +70,14 @@ impl Refresher {
 /// Looks at the disk, off the threads that serve.
 async fn snapshot_is_answered(
     store: &Arc<Store>,
-    answered: &mut BTreeMap<PathBuf, Arc<Stack>>,
+    answered: &mut Answered,
     reload: bool,
     watcher: &Arc<Watcher>,
 ) {
     let known = |workspace: &Arc<Workspace>| {
-        answered
-            .get(&workspace.root)
-            .is_some_and(|stack| Arc::ptr_eq(stack, &workspace.stack))
+        answered.get(&workspace.root).is_some_and(|(shown, saved)| {
+            Arc::ptr_eq(shown, &workspace.stack) && Arc::ptr_eq(saved, &workspace.saved)
+        })
     };
     let snapshot = store.snapshot();
     if !reload
@@ -103,11 +106,7 @@ pub fn refresh_once(store: &Arc<Store>) {
 
 /// Answers what is asked and gives the stacks the answers are for. Not `afresh`: what is answered
 /// already is not looked at again.
-fn answer(
-    store: &Arc<Store>,
-    afresh: bool,
-    watcher: Option<&Watcher>,
-) -> BTreeMap<PathBuf, Arc<Stack>> {
+fn answer(store: &Arc<Store>, afresh: bool, watcher: Option<&Watcher>) -> Answered {
     let snapshot = store.snapshot();
     let places = store.places();
     let (mut watched, mut layers) = (BTreeSet::new(), BTreeSet::new());
@@ -124,6 +123,12 @@ fn answer(
         }
         asked.push((workspace, questions));
     }
+    // What a yes was given to, and the yes itself.
+    let mut shared: Vec<_> = store.shared_layers();
+    for layer in &shared {
+        watched.insert(layer.trust_file.clone());
+        watched.extend(store.scripts_of(layer));
+    }
     // Watching first: what changes after the look is reported. What was not watched until now may
     // have changed since it was looked at last.
     let new = watcher
@@ -131,8 +136,12 @@ fn answer(
         .unwrap_or_default();
     if !new.is_disjoint(&layers) {
         store.reload();
+        shared = store.shared_layers();
     }
     let afresh = afresh || !new.is_empty();
+    for layer in shared.iter().filter(|layer| afresh || !layer.judged) {
+        store.judge(layer);
+    }
     for (workspace, questions) in &asked {
         let facts = &workspace.facts;
         let missing = |question: &Question| match question {
@@ -144,7 +153,6 @@ fn answer(
                 env: facts.env.clone(),
                 repo: facts.repo.clone(),
                 now: world::now(),
-                trust: facts.trust,
                 ..Facts::default()
             };
             store.set_facts(&workspace.root, world::gather(questions, base));
@@ -156,6 +164,9 @@ fn answer(
     }
     asked
         .into_iter()
-        .map(|(workspace, _)| (workspace.root.clone(), Arc::clone(&workspace.stack)))
+        .map(|(workspace, _)| {
+            let stacks = (Arc::clone(&workspace.stack), Arc::clone(&workspace.saved));
+            (workspace.root.clone(), stacks)
+        })
         .collect()
 }

@@ -1,9 +1,11 @@
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kontext_config::facts::{Env, Facts, Now, Repo, Trust};
 use kontext_config::layer::LayerKind;
+use kontext_config::source::Source;
 use kontext_config::stack::Stack;
+use kontext_config::trust::same_meaning;
 use kontext_ide::{Role, Workspace};
 
 use crate::world::identity::canonical;
@@ -27,6 +29,12 @@ pub(super) struct Root {
     pub(super) layers: Vec<(LayerKind, PathBuf, DocKey)>,
     /// `store.dir` the places were found by.
     pub(super) store_dir: Option<String>,
+    /// Whether `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts the shared layer.
+    by_environment: bool,
+    /// The text of the shared layer that was last looked at, and whether it is accepted.
+    judged: Option<(Arc<Source>, bool)>,
+    /// The last text that was compared with it, and whether it says the same.
+    compared: Mutex<Option<(Arc<Source>, bool)>>,
     /// What is known of the world.
     pub(super) facts: Arc<Facts>,
     /// What the last snapshot showed; kept while nothing it is made of changes.
@@ -43,17 +51,13 @@ impl Root {
         now: Now,
     ) -> Self {
         let repo = find_repo(folder);
-        let trust = match env.get(TRUST_VARIABLE) {
-            Some("1") => Trust::ByEnvironment,
-            _ => Trust::Untrusted,
-        };
+        let by_environment = env.get(TRUST_VARIABLE) == Some("1");
         let places = Places::new(&repo, config_home, None);
         let layers = keyed(&places);
         let facts = Facts {
             env: env.clone(),
             repo,
             now,
-            trust,
             ..Facts::default()
         };
         Self {
@@ -63,6 +67,9 @@ impl Root {
             shown: shown(folder, &places.root),
             places,
             store_dir: None,
+            by_environment,
+            judged: None,
+            compared: Mutex::default(),
             facts: Arc::new(facts),
             workspace: None,
         }
@@ -75,6 +82,53 @@ impl Root {
         }
         self.layers = keyed(&places);
         self.places = places;
+        true
+    }
+
+    /// Whether a text of the shared layer is trusted. It is one that was looked at on disk and
+    /// accepted, or says the same: an edit that changes nothing waits for nothing, and any other is
+    /// not trusted before it is saved and accepted.
+    pub(super) fn trust(&self, shared: Option<&Arc<Source>>) -> Trust {
+        if self.by_environment {
+            return Trust::ByEnvironment;
+        }
+        let (Some(text), Some((judged, true))) = (shared, &self.judged) else {
+            return Trust::Untrusted;
+        };
+        let same = Arc::ptr_eq(text, judged) || {
+            let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*compared {
+                Some((last, same)) if Arc::ptr_eq(last, text) => *same,
+                _ => {
+                    let same = same_meaning(judged, text);
+                    *compared = Some((Arc::clone(text), same));
+                    same
+                }
+            }
+        };
+        if same {
+            Trust::Pinned
+        } else {
+            Trust::Untrusted
+        }
+    }
+
+    /// Whether the shared layer with this text has been looked at, as far as that is needed.
+    pub(super) fn is_judged(&self, shared: &Arc<Source>) -> bool {
+        let judged = self.judged.as_ref();
+        self.by_environment || judged.is_some_and(|(judged, _)| Arc::ptr_eq(judged, shared))
+    }
+
+    /// What a look at the disk has shown of the shared layer. True where it is news.
+    pub(super) fn judge(&mut self, shared: &Arc<Source>, accepted: bool) -> bool {
+        let known = |(judged, known): &(Arc<Source>, bool)| {
+            Arc::ptr_eq(judged, shared) && *known == accepted
+        };
+        if self.judged.as_ref().is_some_and(known) {
+            return false;
+        }
+        self.judged = Some((Arc::clone(shared), accepted));
+        self.compared = Mutex::default();
         true
     }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use kontext_config::codes::{Code, Severity};
 use kontext_config::facts::{Env, Facts, Repo};
+use kontext_config::layer::LayerKind;
 use kontext_config::settings::Companion;
 use kontext_config::source::Source;
 use kontext_config::stack::{LayerSource, Stack};
@@ -15,6 +16,7 @@ use tokio::sync::watch;
 
 use super::buffer::{Buffer, ContentChange, EditFault};
 use super::root::{Root, same_texts};
+use crate::world::trust::{Pins, ScriptCache};
 use crate::world::{self, DocKey, Places, Platform, ReadFault, identity};
 
 /// What a store is made with.
@@ -46,11 +48,13 @@ impl Options {
 pub struct Store {
     state: Mutex<State>,
     current: watch::Sender<Arc<Snapshot>>,
+    scripts: Arc<ScriptCache>,
 }
 
 #[derive(Debug)]
 struct State {
     options: Options,
+    scripts: Arc<ScriptCache>,
     roots: Vec<Root>,
     buffers: FxHashMap<DocKey, Buffer>,
     disk: FxHashMap<DocKey, DiskFile>,
@@ -58,6 +62,51 @@ struct State {
     files: BTreeMap<FileId, Arc<File>>,
     client_severities: BTreeMap<Code, Option<Severity>>,
     revision: u64,
+}
+
+/// The shared layer of a root, as it is saved: what a yes is given to.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedLayer {
+    /// Root of the work tree.
+    pub(crate) root: PathBuf,
+    /// Its file.
+    pub(crate) path: PathBuf,
+    /// The repository.
+    pub(crate) repo: Repo,
+    /// Its text.
+    pub(crate) source: Arc<Source>,
+    /// The file of pins.
+    pub(crate) trust_file: PathBuf,
+    /// Whether this text was looked at before.
+    pub(super) judged: bool,
+}
+
+/// What a look at a shared layer has shown.
+#[derive(Clone, Debug)]
+struct Judgement {
+    accepted: bool,
+    fault: Option<String>,
+}
+
+impl Judgement {
+    fn of(layer: &SharedLayer, look: &world::trust::Look) -> Self {
+        match Pins::read(&layer.trust_file) {
+            Ok(pins) => Self {
+                accepted: look
+                    .canonical
+                    .as_ref()
+                    .is_some_and(|form| pins.accepts(&layer.repo.id, form.pin())),
+                fault: None,
+            },
+            Err(fault) => {
+                tracing::warn!(%fault, "no pin counts");
+                Self {
+                    accepted: false,
+                    fault: Some(fault.to_string()),
+                }
+            }
+        }
+    }
 }
 
 /// A layer's file as it was last read.
@@ -72,8 +121,10 @@ impl Store {
     /// A store without folders and documents.
     pub fn new(options: Options) -> Arc<Self> {
         let editor = options.editor;
+        let scripts = Arc::new(ScriptCache::default());
         let state = State {
             options,
+            scripts: Arc::clone(&scripts),
             roots: Vec::new(),
             buffers: FxHashMap::default(),
             disk: FxHashMap::default(),
@@ -89,6 +140,7 @@ impl Store {
         Arc::new(Self {
             state: Mutex::new(state),
             current,
+            scripts,
         })
     }
 
@@ -106,6 +158,7 @@ impl Store {
     pub fn set_folders(&self, folders: &[PathBuf]) {
         let mut state = self.lock();
         state.set_folders(folders);
+        state.judge();
         self.publish(state);
     }
 
@@ -113,7 +166,9 @@ impl Store {
     pub fn open(&self, uri: &str, version: i32, text: String) {
         let key = DocKey::from_uri(uri);
         let mut state = self.lock();
-        state.adopt(&key);
+        if state.adopt(&key) {
+            state.judge();
+        }
         let file = state.disk.get(&key).map(|file| &file.source);
         let mut buffer = Buffer::new(uri, version, text, file);
         if let Some(open) = state.buffers.remove(&key) {
@@ -241,6 +296,7 @@ impl Store {
         let facts = Facts {
             repo: found.facts.repo.clone(),
             trust: found.facts.trust,
+            trust_fault: found.facts.trust_fault.clone(),
             ..facts
         };
         let changed = Facts {
@@ -249,6 +305,39 @@ impl Store {
         } != facts;
         if changed {
             found.facts = Arc::new(facts);
+            self.publish(state);
+        }
+    }
+
+    /// The shared layer of each root that has one, as it is saved.
+    pub(crate) fn shared_layers(&self) -> Vec<SharedLayer> {
+        let state = self.lock();
+        let roots = state.roots.iter();
+        roots.filter_map(|root| state.shared_layer(root)).collect()
+    }
+
+    /// Looks at the scripts a shared layer names; reads those that have changed.
+    pub(crate) fn look_at(&self, layer: &SharedLayer) -> world::trust::Look {
+        world::trust::look(&layer.source, &layer.repo, &self.scripts)
+    }
+
+    /// The files that the layer's commands may name, absolute.
+    pub(super) fn scripts_of(&self, layer: &SharedLayer) -> Vec<PathBuf> {
+        let root = &layer.repo.root;
+        let paths = self.scripts.paths(&layer.source, &layer.repo);
+        paths
+            .iter()
+            .flat_map(|paths| paths.iter())
+            .map(|path| root.join(path))
+            .collect()
+    }
+
+    /// Looks whether a shared layer is accepted as it is on disk, its scripts included, and takes
+    /// that in. Looks without the lock.
+    pub(super) fn judge(&self, layer: &SharedLayer) {
+        let judgement = Judgement::of(layer, &self.look_at(layer));
+        let mut state = self.lock();
+        if state.take_judgement(layer, judgement) {
             self.publish(state);
         }
     }
@@ -349,18 +438,68 @@ impl State {
     }
 
     /// A document that is opened may be a layer of a work tree the client did not name: of a
-    /// submodule, or because the client named no folder at all.
-    fn adopt(&mut self, key: &DocKey) {
-        let Some(path) = key.path() else { return };
+    /// submodule, or because the client named no folder at all. True where it brought one.
+    fn adopt(&mut self, key: &DocKey) -> bool {
+        let Some(path) = key.path() else { return false };
         if self.is_layer(key) {
-            return;
+            return false;
         }
-        let Some(folder) = path.parent() else { return };
+        let Some(folder) = path.parent() else {
+            return false;
+        };
         let root = self.discover(folder, false);
         if root.role(0, key).is_some() || self.roots.is_empty() {
             self.add_root(root);
             self.read_layers();
+            return true;
         }
+        false
+    }
+
+    /// The shared layer of a root, as it is saved.
+    fn shared_layer(&self, root: &Root) -> Option<SharedLayer> {
+        let mut layers = root.layers.iter();
+        let (_, path, key) = layers.find(|(kind, _, _)| *kind == LayerKind::Shared)?;
+        let file = self.disk.get(key).filter(|file| file.fault.is_none())?;
+        Some(SharedLayer {
+            root: root.places.root.clone(),
+            path: path.clone(),
+            repo: root.repo().clone(),
+            source: Arc::clone(&file.source),
+            trust_file: world::trust::trust_file(&self.options.config_home()),
+            judged: root.is_judged(&file.source),
+        })
+    }
+
+    /// Looks whether the shared layers that were not looked at are accepted. Roots are new then, and
+    /// the disk is looked at for them anyway.
+    fn judge(&mut self) {
+        let scripts = Arc::clone(&self.scripts);
+        let roots = self.roots.iter();
+        let layers: Vec<_> = roots
+            .filter_map(|root| self.shared_layer(root))
+            .filter(|layer| !layer.judged)
+            .collect();
+        for layer in layers {
+            let look = world::trust::look(&layer.source, &layer.repo, &scripts);
+            let judgement = Judgement::of(&layer, &look);
+            self.take_judgement(&layer, judgement);
+        }
+    }
+
+    fn take_judgement(&mut self, layer: &SharedLayer, judgement: Judgement) -> bool {
+        let mut roots = self.roots.iter_mut();
+        let Some(root) = roots.find(|root| root.places.root == layer.root) else {
+            return false;
+        };
+        let mut news = root.judge(&layer.source, judgement.accepted);
+        if root.facts.trust_fault != judgement.fault {
+            let mut facts = Facts::clone(&root.facts);
+            facts.trust_fault = judgement.fault;
+            root.facts = Arc::new(facts);
+            news = true;
+        }
+        news
     }
 
     fn is_layer(&self, key: &DocKey) -> bool {
@@ -456,6 +595,11 @@ impl State {
             .iter_mut()
             .zip(stacks)
             .map(|(root, (stack, saved))| {
+                if root.facts.trust != saved.trust {
+                    let mut facts = Facts::clone(&root.facts);
+                    facts.trust = saved.trust;
+                    root.facts = Arc::new(facts);
+                }
                 let there = |key: &DocKey| buffers.contains_key(key) || disk.contains_key(key);
                 let files: Vec<_> = root
                     .layers
@@ -539,6 +683,7 @@ impl State {
         }
         if moved {
             self.read_layers();
+            self.judge();
         }
     }
 
@@ -581,10 +726,11 @@ impl State {
                 fault,
             }
         });
-        Stack {
-            layers: layers.collect(),
-            trust: root.facts.trust,
-        }
+        let layers: Vec<LayerSource> = layers.collect();
+        let mut sources = layers.iter();
+        let shared = sources.find(|layer| layer.kind == LayerKind::Shared);
+        let trust = root.trust(shared.and_then(|layer| layer.source.as_ref()));
+        Stack { layers, trust }
     }
 
     /// One file of the snapshot; the value of before where nothing it depends on changed.

@@ -14,6 +14,7 @@ pub mod lookup;
 pub mod repo;
 pub mod repo_id;
 mod stamp;
+pub mod trust;
 pub mod watch;
 mod watch_plan;
 pub mod watch_set;

@@ -208,6 +208,7 @@ mod schema {
                 "path": text(),
                 "exists": flag(),
                 "trusted": flag(),
+                "trusted_by": text(),
                 "problem": text(),
             }),
             &["layer", "path", "exists", "trusted"],

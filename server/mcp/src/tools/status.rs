@@ -108,6 +108,9 @@ fn text(answer: &Answer) -> String {
         let state = match (&layer.problem, layer.exists, layer.trusted) {
             (Some(problem), _, _) => problem.as_str(),
             (None, false, _) => "does not exist",
+            (None, true, true) if layer.trusted_by.as_deref() == Some("environment") => {
+                "read, trusted by KONTEXT_TRUST_REPO_ADAPTERS=1"
+            }
             (None, true, true) => "read",
             (None, true, false) => "read, not trusted",
         };
