@@ -6,10 +6,12 @@
 mod grammar;
 mod input;
 mod outside;
+mod request;
 mod text;
 
 pub use grammar::{result_path, template};
 pub use outside::{format, git_config, jsonrpc_line};
+pub use request::request;
 pub use text::{text_edits, toml_document, units_check};
 
 /// Every target by name.
@@ -22,4 +24,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("jsonrpc_line", jsonrpc_line),
     ("git_config", git_config),
     ("format", format),
+    ("request", request),
 ];
