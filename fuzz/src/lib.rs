@@ -8,12 +8,14 @@ mod bind;
 mod grammar;
 mod input;
 mod outside;
+mod request;
 mod text;
 
 pub use answer::answer;
 pub use bind::bind;
 pub use grammar::{result_path, template};
 pub use outside::{format, git_config, jsonrpc_line};
+pub use request::request;
 pub use text::{text_edits, toml_document, units_check};
 
 /// Every target by name.
@@ -28,4 +30,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("format", format),
     ("bind", bind),
     ("answer", answer),
+    ("request", request),
 ];

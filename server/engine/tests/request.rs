@@ -15,6 +15,7 @@ use std::path::Path;
 use kontext_engine::request::{self, Body, Request};
 use kontext_engine::secrets::Redactor;
 use kontext_engine::{Fault, FaultKind};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use setup::{adapter, adapter_in, inputs, op};
 
@@ -157,8 +158,8 @@ fn query_parameters() {
 #[test]
 fn urls_that_cannot_be_asked() {
     for (base, expected) in [
-        ("ftp://h/x", "scheme `ftp`"),
-        ("file:///etc/passwd", "scheme `file`"),
+        ("ftp://h/x", "neither `http://` nor `https://`"),
+        ("file:///etc/passwd", "neither `http://` nor `https://`"),
         ("h/x", "is not one"),
         ("http://", "names no host"),
         ("http:///h", "names no host"),
@@ -304,6 +305,15 @@ fn an_input_is_not_taken_for_an_option() {
         argv("[\"rg\", \"{{query}}\"]", json!({ "query": "a -b" })).unwrap(),
         ["rg", "a -b"]
     );
+}
+
+#[test]
+fn a_harmless_name_with_any_text_is_an_input() {
+    for name in ["limit", "output_file"] {
+        let argument = format!("[\"rg\", \"{{{{{name}}}}}\"]");
+        let fault = argv(&argument, json!({ name: "--pre=x" })).unwrap_err();
+        assert!(fault.starts_with("the input `"), "{fault}");
+    }
 }
 
 #[test]
@@ -476,7 +486,7 @@ fn secrets_are_found_as_they_are_sent() {
     let (adapter, ctx) = adapter_in(text, &env, Path::new("/repo"));
     let redactor = Redactor::new(&adapter, &ctx);
     assert_eq!(
-        redactor.redact(r#"k=a%20b%2F%22c k=a+b%2F%22c {"k":"a b/\"c"} abc"#),
+        redactor.redact(r#"k=a%20b%2f%22C k=a+b%2F%22c {"k":"a b/\"c"} abc"#),
         r#"k=‹env.KEY› k=‹env.KEY› {"k":"‹env.KEY›"} abc"#
     );
 }
@@ -500,4 +510,91 @@ env = { API_TOKEN = "abcdef", KEY = "{{env.KEY}}", OFF = false }
             "env": { "API_TOKEN": "‹hidden›", "KEY": "‹env.KEY›", "OFF": false },
         })
     );
+}
+
+/// Text in which what could break out is likely.
+fn hostile() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        "[-./%?#&=\\\\:@ \r\n\0a-c{}|']{0,6}",
+        Just("..".to_owned()),
+        Just("/../".to_owned()),
+        Just("{{env.KEY}}".to_owned()),
+        Just("%2e%2e".to_owned()),
+        any::<String>(),
+    ];
+    proptest::collection::vec(part, 0..4).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    /// Whatever a value holds, it stays below the path it was put into.
+    #[test]
+    fn values_stay_in_their_place(value in hostile(), filter in 0..4_usize) {
+        let filter = ["", "|urlencode", "|trim", "|after:/"][filter];
+        let text = format!(
+            "[adapters.a]\ndriver = \"http\"\nbase_url = \"https://h/base/\"\n[adapters.a.ops.search]\npath = \"/n/{{{{query{filter}}}}}/end\"\nquery = {{ q = \"{{{{query}}}}\" }}\n"
+        );
+        let env = [("KEY", "s3cr3t-VALUE")];
+        if let Ok(request) = http(&text, &env, json!({ "query": value })) {
+            let url = reqwest::Url::parse(&request.url).unwrap();
+            prop_assert_eq!(url.host_str(), Some("h"));
+            prop_assert!(url.path().starts_with("/base/n/"), "{}", url);
+            prop_assert!(url.path().ends_with("/end"), "{}", url);
+            prop_assert_eq!(url.fragment(), None);
+            let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+            let expected = (!value.is_empty()).then(|| ("q".to_owned(), value.clone()));
+            prop_assert_eq!(pairs, expected.into_iter().collect::<Vec<_>>());
+            prop_assert!(!request.url.contains("s3cr3t"));
+        }
+    }
+
+    /// Whatever a value holds, it is one argument and no option.
+    #[test]
+    fn values_are_operands(value in hostile()) {
+        let line = argv("[\"rg\", \"{{query}}\", \"--\", \"{{query}}\"]", json!({ "query": value }));
+        match line {
+            Ok(argv) => {
+                prop_assert_eq!(argv.len(), 4);
+                prop_assert!(!argv[1].starts_with('-'));
+                prop_assert_eq!(&argv[1], &value);
+                prop_assert_eq!(&argv[3], &value);
+            }
+            Err(_) => prop_assert!(value.starts_with('-')),
+        }
+    }
+
+    /// No template makes building or showing a request panic, and no secret is shown.
+    #[test]
+    fn any_template_is_rendered_or_refused(parts in proptest::collection::vec(
+        prop_oneof![
+            Just("{{env.KEY}}".to_owned()),
+            Just("{{env.KEY|upper}}".to_owned()),
+            Just("{{query}}".to_owned()),
+            Just("http://h/".to_owned()),
+            Just("{{".to_owned()),
+            "[-a-z:/@?#{}|.' ]{0,8}",
+            any::<String>(),
+        ],
+        0..5,
+    )) {
+        let source = Value::from(parts.concat()).to_string();
+        for (driver, fields) in [
+            ("http", format!("url = {source}\npath = {source}\nquery = {{ a = {source} }}\nheaders = {{ X-A = {source} }}\nbody = [{source}]")),
+            ("http", format!("path = {source}")),
+            ("command", format!("command = [\"x\", {source}]\nstdin = {source}\ncwd = {source}\nenv = {{ A = {source} }}")),
+            ("mcp", format!("tool = \"t\"\nargs = {{ a = {source} }}")),
+        ] {
+            let target = if driver == "mcp" { "command = [\"x\"]" } else { "base_url = \"http://h\"" };
+            let target = if driver == "command" { "" } else { target };
+            let text = format!("[adapters.a]\ndriver = \"{driver}\"\n{target}\n[adapters.a.ops.search]\n{fields}\n");
+            let Some((adapter, ctx)) = setup::try_adapter_in(&text, &[("KEY", "s3cr3t-value")], Path::new("/r")) else {
+                continue;
+            };
+            let given = inputs(json!({ "query": "-x y" }));
+            let shown = request::preview(&adapter, op(&adapter, "search"), &ctx, &given);
+            let shown = format!("{shown:?}").to_lowercase();
+            prop_assert!(!shown.contains("s3cr3t"), "{}", shown);
+        }
+    }
 }

@@ -80,7 +80,7 @@ pub async fn call(
 ) -> Result<Output, Fault> {
     if !op.output_file {
         let line = request::command(adapter, op, ctx, inputs)?;
-        return run(&line, ctx, None, timeout, redactor).await;
+        return run(&line, ctx, timeout, redactor).await;
     }
     // A folder that only this user can enter; the file itself is the program's to make.
     let folder = private_folder().map_err(|error| {
@@ -94,7 +94,7 @@ pub async fn call(
     let path = Value::String(file.to_string_lossy().into_owned());
     inputs.insert("output_file".to_owned(), path);
     let line = request::command(adapter, op, ctx, &inputs)?;
-    let mut output = run(&line, ctx, Some(&folder), timeout, redactor).await?;
+    let mut output = run(&line, ctx, timeout, redactor).await?;
     let name = quoted(line.argv.first().map_or("", String::as_str));
     match from_file(&file, &name).map_err(|fault| redactor.fault(fault))? {
         Some(text) => {
@@ -147,8 +147,7 @@ fn from_file(file: &Path, name: &str) -> Result<Option<String>, Fault> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Runs a program to its end, at most `timeout`. `_folder` is kept as long as it may run. Dropping
-/// the future, like every fault, ends the program and what it started.
+/// Runs a program to its end, at most `timeout`. Dropping the future, like every fault, ends the program and what it started.
 ///
 /// # Errors
 ///
@@ -157,7 +156,6 @@ fn from_file(file: &Path, name: &str) -> Result<Option<String>, Fault> {
 pub async fn run(
     line: &CommandLine,
     ctx: &Context,
-    _folder: Option<&TempDir>,
     timeout: Duration,
     redactor: &Redactor,
 ) -> Result<Output, Fault> {

@@ -170,10 +170,9 @@ pub(crate) fn fault(url: &str) -> Option<String> {
         return Some("the URL names no host; write one behind `//`".to_owned());
     }
     match reqwest::Url::parse(url) {
-        Ok(url) if !matches!(url.scheme(), "http" | "https") => Some(format!(
-            "the URL has the scheme `{}`; it must be `http` or `https`",
-            url.scheme()
-        )),
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => Some(
+            "the URL begins with neither `http://` nor `https://`; write one of them".to_owned(),
+        ),
         Ok(url) if url.host_str().is_none_or(str::is_empty) => {
             Some("the URL names no host; write one behind `//`".to_owned())
         }

@@ -22,6 +22,13 @@ pub fn adapter(text: &str) -> (Adapter, Context) {
 
 /// The same with an environment and a root.
 pub fn adapter_in(text: &str, env: &[(&str, &str)], root: &Path) -> (Adapter, Context) {
+    let (adapter, ctx) = try_adapter_in(text, env, root).unwrap();
+    assert_eq!(adapter.problems, [], "{text}");
+    (adapter, ctx)
+}
+
+/// The same, problems included; `None` where the text gives no such adapter.
+pub fn try_adapter_in(text: &str, env: &[(&str, &str)], root: &Path) -> Option<(Adapter, Context)> {
     let stack = Stack {
         layers: vec![LayerSource {
             kind: LayerKind::User,
@@ -31,8 +38,8 @@ pub fn adapter_in(text: &str, env: &[(&str, &str)], root: &Path) -> (Adapter, Co
         }],
         trust: Trust::Untrusted,
     };
-    let adapter = stack.adapter("a", View::InForce).unwrap();
-    assert_eq!(adapter.problems, [], "{text}");
+    let adapter = stack.adapter("a", View::InForce)?;
+    adapter.ops.get("search")?;
     let vars = env
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -55,7 +62,7 @@ pub fn adapter_in(text: &str, env: &[(&str, &str)], root: &Path) -> (Adapter, Co
         globals: Arc::new(stack.global_vars(View::InForce)),
         project: None,
     };
-    (adapter, ctx)
+    Some((adapter, ctx))
 }
 
 /// The op of that name.
