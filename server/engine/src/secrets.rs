@@ -81,7 +81,11 @@ impl Redactor {
             Some(pattern) => pattern
                 .replace_all(text, |found: &regex::Captures<'_>| {
                     let found = found.get(0).map_or("", |found| found.as_str());
-                    let secret = self.secrets.iter().find(|(secret, _)| secret == found);
+                    let folded = found.to_lowercase();
+                    let secret = self
+                        .secrets
+                        .iter()
+                        .find(|(secret, _)| secret.to_lowercase() == folded);
                     secret
                         .map_or("‹hidden›", |(_, mask)| mask.as_str())
                         .to_owned()
@@ -127,7 +131,8 @@ impl Redactor {
         self.pattern = if alternatives.is_empty() {
             None
         } else {
-            Regex::new(&alternatives.join("|")).ok()
+            // Hosts and escapes come back in another case.
+            Regex::new(&format!("(?i){}", alternatives.join("|"))).ok()
         };
     }
 }

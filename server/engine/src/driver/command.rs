@@ -80,24 +80,21 @@ pub async fn call(
 ) -> Result<Output, Fault> {
     if !op.output_file {
         let line = request::command(adapter, op, ctx, inputs)?;
-        return run(&line, ctx, None, timeout, redactor).await;
+        return run(&line, ctx, timeout, redactor).await;
     }
     // A folder that only this user can enter; the file itself is the program's to make.
-    let folder = tempfile::Builder::new()
-        .prefix("kontext-")
-        .tempdir()
-        .map_err(|error| {
-            Fault::new(
-                FaultKind::Unreachable,
-                format!("no temporary file could be made: {error}"),
-            )
-        })?;
+    let folder = private_folder().map_err(|error| {
+        Fault::new(
+            FaultKind::Unreachable,
+            format!("no temporary file could be made: {error}"),
+        )
+    })?;
     let file = folder.path().join("answer");
     let mut inputs = inputs.clone();
     let path = Value::String(file.to_string_lossy().into_owned());
     inputs.insert("output_file".to_owned(), path);
     let line = request::command(adapter, op, ctx, &inputs)?;
-    let mut output = run(&line, ctx, Some(&folder), timeout, redactor).await?;
+    let mut output = run(&line, ctx, timeout, redactor).await?;
     let name = quoted(line.argv.first().map_or("", String::as_str));
     match from_file(&file, &name).map_err(|fault| redactor.fault(fault))? {
         Some(text) => {
@@ -107,6 +104,17 @@ pub async fn call(
         None => tracing::debug!("{name} wrote no output file, its standard output is read"),
     }
     Ok(output)
+}
+
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("kontext-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir()
 }
 
 /// What a program wrote to its output file; `None` where there is no such file.
@@ -139,8 +147,7 @@ fn from_file(file: &Path, name: &str) -> Result<Option<String>, Fault> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Runs a program to its end, at most `timeout`. `_folder` is kept as long as it may run. Dropping
-/// the future, like every fault, ends the program and what it started.
+/// Runs a program to its end, at most `timeout`. Dropping the future, like every fault, ends the program and what it started.
 ///
 /// # Errors
 ///
@@ -149,7 +156,6 @@ fn from_file(file: &Path, name: &str) -> Result<Option<String>, Fault> {
 pub async fn run(
     line: &CommandLine,
     ctx: &Context,
-    _folder: Option<&TempDir>,
     timeout: Duration,
     redactor: &Redactor,
 ) -> Result<Output, Fault> {

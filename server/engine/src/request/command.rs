@@ -8,6 +8,7 @@ use kontext_config::command::{Danger, danger, ends_in, is_free_input, is_protect
 use kontext_config::eval::Vars;
 use kontext_config::facts::Env;
 use kontext_config::model::{Adapter, EnvValue, Op, TemplateText};
+use kontext_config::schema::{OUTPUT_FILE, root_of_template};
 use kontext_syntax::template::{Expr, Part};
 use serde_json::{Map, Value};
 
@@ -85,8 +86,12 @@ pub(super) fn build(renderer: &Renderer<'_>, op: &Op) -> Result<CommandLine, Fau
             "there is no command; set `command` on the adapter or the op",
         ));
     }
+    let guard = Guard {
+        renderer,
+        own_file: op.output_file,
+    };
     let argv = (0..command.len())
-        .map(|at| argument(renderer, command, at))
+        .map(|at| guard.argument(command, at))
         .collect::<Result<Vec<String>, Fault>>()?;
     let stdin = op
         .stdin
@@ -127,71 +132,92 @@ fn changes(
     Ok(())
 }
 
-/// The element at `at`, rendered.
-fn argument(renderer: &Renderer<'_>, command: &[TemplateText], at: usize) -> Result<String, Fault> {
-    let Some(element) = command.get(at) else {
-        return Ok(String::new());
-    };
-    let template = element.template();
-    let written: Vec<Option<&str>> = command.iter().map(|one| Some(one.source())).collect();
-    let inserts = |expr: &Expr| input_of(renderer, expr).is_some();
-    if let Some((Danger::Script, expr)) = danger(&written, at, &template, inserts) {
-        return Err(refusal(renderer, Danger::Script, expr));
-    }
-    let pieces = renderer.pieces(&template, element.source(), "`command`", Unset::Empty)?;
-    // What is there when empty parts are gone is what the program sees first.
-    let first = pieces
-        .iter()
-        .zip(&template.parts)
-        .find(|(piece, _)| !piece.text.is_empty());
-    if let Some((piece, Part::Expr(expr))) = first
-        && at > 0
-        && piece.text.starts_with('-')
-        && !ends_in(expr, "slug")
-        && inserts(expr)
-        && !is_protected(&written, at)
-    {
-        return Err(refusal(renderer, Danger::Option, expr));
-    }
-    Ok(pieces.into_iter().map(|piece| piece.text).collect())
+/// Renders arguments and keeps inputs from becoming options or scripts.
+struct Guard<'r, 'a> {
+    renderer: &'r Renderer<'a>,
+    /// `output_file` is a path of ours, not an argument of that name.
+    own_file: bool,
 }
 
-fn refusal(renderer: &Renderer<'_>, danger: Danger, expr: &Expr) -> Fault {
-    let input = input_of(renderer, expr).unwrap_or_else(|| "input".to_owned());
-    let message = match danger {
-        Danger::Script => danger.message(&input),
-        Danger::Option => format!(
-            "the input `{input}` begins with `-` and would be read as an option; put the element \"--\" before it in `command`, or join it to an option: \"--name={{{{{input}}}}}\""
-        ),
-    };
-    Fault::refused(message)
-}
-
-/// The input that an expression inserts, directly or through variables.
-fn input_of(renderer: &Renderer<'_>, expr: &Expr) -> Option<String> {
-    let mut visited = Vec::new();
-    input_behind(renderer, expr, &mut visited)
-}
-
-fn input_behind(renderer: &Renderer<'_>, expr: &Expr, visited: &mut Vec<String>) -> Option<String> {
-    if !expr.terminated {
-        return None;
+impl Guard<'_, '_> {
+    /// The element at `at`, rendered.
+    fn argument(&self, command: &[TemplateText], at: usize) -> Result<String, Fault> {
+        let Some(element) = command.get(at) else {
+            return Ok(String::new());
+        };
+        let template = element.template();
+        let written: Vec<Option<&str>> = command.iter().map(|one| Some(one.source())).collect();
+        let inserts = |expr: &Expr| self.input_of(expr).is_some();
+        if let Some((Danger::Script, expr)) = danger(&written, at, &template, inserts) {
+            return Err(self.refusal(Danger::Script, expr));
+        }
+        let pieces =
+            self.renderer
+                .pieces(&template, element.source(), "`command`", Unset::Empty)?;
+        // What is there when empty parts are gone is what the program sees first.
+        let first = pieces
+            .iter()
+            .zip(&template.parts)
+            .find(|(piece, _)| !piece.text.is_empty());
+        if let Some((piece, Part::Expr(expr))) = first
+            && at > 0
+            && piece.text.starts_with('-')
+            && !ends_in(expr, "slug")
+            && inserts(expr)
+            && !is_protected(&written, at)
+        {
+            return Err(self.refusal(Danger::Option, expr));
+        }
+        Ok(pieces.into_iter().map(|piece| piece.text).collect())
     }
-    let name = name_read(expr)?;
-    if name != "vars" {
+
+    fn refusal(&self, danger: Danger, expr: &Expr) -> Fault {
+        let input = self.input_of(expr).unwrap_or_else(|| "input".to_owned());
+        let message = match danger {
+            Danger::Script => danger.message(&input),
+            Danger::Option => format!(
+                "the input `{input}` begins with `-` and would be read as an option; put the element \"--\" before it in `command`, or join it to an option: \"--name={{{{{input}}}}}\""
+            ),
+        };
+        Fault::refused(message)
+    }
+
+    /// The input that an expression inserts, directly or through variables.
+    fn input_of(&self, expr: &Expr) -> Option<String> {
+        self.input_behind(expr, &mut Vec::new())
+    }
+
+    fn input_behind(&self, expr: &Expr, visited: &mut Vec<String>) -> Option<String> {
+        if !expr.terminated {
+            return None;
+        }
+        let name = name_read(expr)?;
+        if name != "vars" {
+            return self.is_input(name).then(|| name.to_owned());
+        }
+        let variable = expr.path()?.key(1)?;
+        if visited.iter().any(|seen| seen == variable) {
+            return None;
+        }
+        visited.push(variable.to_owned());
+        let tables: [&Vars; 2] = [&self.renderer.adapter.vars, &self.renderer.ctx.globals];
+        let templates = tables.iter().filter_map(|vars| vars.get(variable));
+        templates
+            .flat_map(|(_, template)| template.exprs())
+            .find_map(|expr| self.input_behind(expr, visited))
+    }
+
+    fn is_input(&self, name: &str) -> bool {
+        if is_free_input(name) {
+            return true;
+        }
         // A number is harmless under `limit`; a text under that name is as free as any.
-        let is_text = renderer.inputs.get(name).is_some_and(Value::is_string);
-        let is_input = is_free_input(name) || name == "limit" && is_text;
-        return is_input.then(|| name.to_owned());
+        let is_text = self
+            .renderer
+            .inputs
+            .get(name)
+            .is_some_and(|value| !value.is_number());
+        let ours = self.own_file && name == OUTPUT_FILE.name;
+        root_of_template(name).is_none() && is_text && !ours
     }
-    let variable = expr.path()?.key(1)?;
-    if visited.iter().any(|seen| seen == variable) {
-        return None;
-    }
-    visited.push(variable.to_owned());
-    let tables: [&Vars; 2] = [&renderer.adapter.vars, &renderer.ctx.globals];
-    let templates = tables.iter().filter_map(|vars| vars.get(variable));
-    templates
-        .flat_map(|(_, template)| template.exprs())
-        .find_map(|expr| input_behind(renderer, expr, visited))
 }

@@ -160,11 +160,19 @@ pub(crate) fn fault(url: &str) -> Option<String> {
                 .to_owned(),
         );
     }
+    // The parser is lenient: in `http:///x` and `http:/x` it takes `x` for the host.
+    if let Some((scheme, rest)) = url.split_once(':')
+        && (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
+        && rest
+            .strip_prefix("//")
+            .is_none_or(|rest| rest.is_empty() || rest.starts_with(['/', '\\', '?', '#']))
+    {
+        return Some("the URL names no host; write one behind `//`".to_owned());
+    }
     match reqwest::Url::parse(url) {
-        Ok(url) if !matches!(url.scheme(), "http" | "https") => Some(format!(
-            "the URL has the scheme `{}`; it must be `http` or `https`",
-            url.scheme()
-        )),
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => Some(
+            "the URL begins with neither `http://` nor `https://`; write one of them".to_owned(),
+        ),
         Ok(url) if url.host_str().is_none_or(str::is_empty) => {
             Some("the URL names no host; write one behind `//`".to_owned())
         }

@@ -6,6 +6,7 @@ use encoding_rs::{Encoding, UTF_8};
 use regex::Regex;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use reqwest::{Response, Url};
+use tokio::time::{Instant, timeout_at};
 
 use super::words;
 use crate::driver::{MOST_READ, excerpt as cut, too_large};
@@ -66,10 +67,11 @@ pub(super) async fn read(mut response: Response, url: &Url) -> Result<Answer, Fa
 }
 
 /// The start of the body of an error, on one line, without secrets; empty where there is none.
-pub(super) async fn excerpt(mut response: Response, redactor: &Redactor) -> String {
+/// What has not come by `until` is done without: the status says more than it.
+pub(super) async fn excerpt(mut response: Response, until: Instant, redactor: &Redactor) -> String {
     let content_type = content_type(response.headers());
     let mut bytes = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
+    while let Ok(Ok(Some(chunk))) = timeout_at(until, response.chunk()).await {
         bytes.extend_from_slice(&chunk);
         if bytes.len() >= MOST_OF_ERROR {
             bytes.truncate(MOST_OF_ERROR);

@@ -110,7 +110,9 @@ impl HttpDriver {
             if status.is_success() {
                 return body::read(response, &hop.url).await;
             }
-            let excerpt = body::excerpt(response, redactor).await;
+            let now = Instant::now();
+            let until = now + deadline.saturating_duration_since(now) / 2;
+            let excerpt = body::excerpt(response, until, redactor).await;
             return Err(words::status(status, &hop.url, &excerpt, wait));
         }
     }

@@ -30,8 +30,7 @@ pub(super) fn follow(hop: Hop, response: &Response, count: usize) -> Result<Hop,
     };
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return failed(format!(
-            "{from} redirects to a URL with the scheme `{}`, which is not followed",
-            url.scheme()
+            "{from} redirects to a URL that is neither `http` nor `https`, which is not followed"
         ));
     }
     let to = words::origin(&url);
