@@ -1,6 +1,7 @@
 //! Agreeing on a protocol with a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -16,6 +17,9 @@ pub(super) const MODERN: &str = "2026-07-28";
 
 /// Those with one, the newest first.
 const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// How long a server that refused `initialize` may take to say whether it is a modern one.
+const PROBE: Duration = Duration::from_secs(2);
 
 /// The request that takes the place of a handshake.
 pub(super) const DISCOVER: &str = "server/discover";
@@ -66,11 +70,11 @@ pub(super) async fn greet(session: &Arc<Session>) -> Result<Greeting, Failure> {
             None => Err(Failure::Fault(no_version(&supported, &error))),
         };
     }
-    // One that knows no `initialize` at all may say so in many ways.
-    match discover(session).await {
-        Ok(greeting) => Ok(greeting),
-        Err(Failure::Fault(fault)) => Err(Failure::Fault(fault)),
-        Err(_) => Err(Failure::Rpc(error)),
+    // One that knows no `initialize` at all may say so in many ways; one that is just broken must
+    // not hold up the start by silence.
+    match tokio::time::timeout(PROBE, discover(session)).await {
+        Ok(Ok(greeting)) => Ok(greeting),
+        _ => Err(Failure::Rpc(error)),
     }
 }
 
