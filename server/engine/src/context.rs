@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kontext_config::eval::{Scope, Vars};
-use kontext_config::facts::Facts;
+use kontext_config::facts::{Facts, Now};
 use kontext_config::model::Adapter;
 use serde_json::{Map, Value};
 
@@ -16,6 +16,8 @@ pub struct Context {
     pub globals: Arc<Vars>,
     /// `project.name`, where it is set.
     pub project: Option<Arc<str>>,
+    /// The moment of the call; `None` is that of the facts.
+    pub now: Option<Arc<Now>>,
 }
 
 impl Context {
@@ -25,6 +27,10 @@ impl Context {
             .globals(&self.globals)
             .adapter(&adapter.name, &adapter.vars)
             .inputs(inputs);
+        let scope = match &self.now {
+            Some(now) => scope.now(now),
+            None => scope,
+        };
         match &self.project {
             Some(name) => scope.project(name),
             None => scope,

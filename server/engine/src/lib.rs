@@ -8,17 +8,35 @@
 //! - [`driver`] makes the request: a child server, an HTTP service, a program. All I/O is there.
 //! - [`answer`] reads what came back: payload, items, hits, text; and merges several sources. Pure.
 //!
+//! [`Engine`] is all of it at work: it holds the [`plan`] (what may run), the servers, and how
+//! ops fare; [`search`] asks several adapters at once; the [`catalogue`] is what they offer to
+//! agents as tools.
+//!
 //! [`secrets`] keeps values of the environment out of every text that is shown.
 //!
 //! It is handed what is saved, trusted, enabled and active, never a buffer.
 
 pub mod answer;
 pub mod bind;
+pub mod call;
+pub mod catalogue;
 pub mod context;
+mod declared;
 pub mod driver;
+pub mod engine;
 pub mod fault;
+pub mod health;
+mod launch;
+pub mod plan;
+pub mod published;
 pub mod request;
+pub mod search;
 pub mod secrets;
 
+pub use call::{CallError, Inputs, Outcome};
+pub use catalogue::{Catalogue, Published};
 pub use context::Context;
+pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
+pub use plan::{Plan, Planned};
+pub use published::RawFault;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Vars;
 use super::filters::{apply, is_blank};
 use super::value::{name_of, text_of, walk};
-use crate::facts::{Env, Facts};
+use crate::facts::{Env, Facts, Now};
 use crate::schema::root_of_template;
 
 /// The most bytes one rendering may write, variables included. Variables that repeat each other
@@ -99,6 +99,14 @@ impl<'a> Scope<'a> {
 
     fn with_name(mut self, root: &str, name: &str) -> Self {
         Arc::make_mut(&mut self.fixed).insert(root.to_owned(), json!({ "name": name }));
+        self
+    }
+
+    /// Set the moment that `now` stands for, in place of that of the facts.
+    #[must_use]
+    pub fn now(mut self, now: &Now) -> Self {
+        let value = json!({ "date": now.date, "iso": now.iso });
+        Arc::make_mut(&mut self.fixed).insert("now".to_owned(), value);
         self
     }
 

@@ -160,5 +160,5 @@ pub fn same_meaning(a: &Source, b: &Source) -> bool {
                         && (Arc::ptr_eq(ours, theirs) || of_unit(a, ours) == of_unit(b, theirs))
                 })
     };
-    TABLES.iter().all(|table| same_table(&table)) && faulty(a) == faulty(b)
+    TABLES.iter().all(same_table) && faulty(a) == faulty(b)
 }

@@ -61,6 +61,7 @@ pub fn try_adapter_in(text: &str, env: &[(&str, &str)], root: &Path) -> Option<(
         facts: Arc::new(facts),
         globals: Arc::new(stack.global_vars(View::InForce)),
         project: None,
+        now: None,
     };
     Some((adapter, ctx))
 }

@@ -94,9 +94,7 @@ async fn initialize(session: &Arc<Session>, version: &str) -> Result<Greeting, F
             None => return Err(Failure::Fault(unknown_version(answered))),
         },
         None | Some(Value::Null) => {
-            note = Some(
-                "the server names no `protocolVersion`; 2024-11-05 is assumed".to_owned(),
-            );
+            note = Some("the server names no `protocolVersion`; 2024-11-05 is assumed".to_owned());
             "2024-11-05"
         }
         Some(other) => return Err(Failure::Fault(unknown_version(&other.to_string()))),

@@ -15,9 +15,7 @@ use tokio::task::AbortHandle;
 
 use super::handshake::{DISCOVER, MODERN};
 use super::pending::Failure;
-use super::session::{
-    Common, MOST_OF_MESSAGE, Over, Protocol, Session, Wire, message_too_large,
-};
+use super::session::{Common, MOST_OF_MESSAGE, Over, Protocol, Session, Wire, message_too_large};
 use crate::driver::{excerpt, http};
 use crate::fault::{Fault, FaultKind};
 use crate::secrets::shown_url;
@@ -284,7 +282,10 @@ async fn exchange(
         };
         return Err(Failure::Fault(Fault::new(
             FaultKind::Malformed,
-            format!("{} answered with {what}; is `url` that of an MCP server?", wire.shown()),
+            format!(
+                "{} answered with {what}; is `url` that of an MCP server?",
+                wire.shown()
+            ),
         )));
     }
     Ok(())
@@ -301,7 +302,9 @@ async fn refused(
     let status = response.status();
     let challenge = response.headers().contains_key(WWW_AUTHENTICATE);
     let is_denied = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    let text = body(response, MOST_OF_ERROR).await.map_or_else(|_| String::new(), |(text, _)| text);
+    let text = body(response, MOST_OF_ERROR)
+        .await
+        .map_or_else(|_| String::new(), |(text, _)| text);
     let lower = text.to_ascii_lowercase();
     // Widely used in the place of 404.
     if known && status == StatusCode::BAD_REQUEST && lower.contains("session") {
@@ -316,7 +319,11 @@ async fn refused(
     let reason = status
         .canonical_reason()
         .map_or(String::new(), |reason| format!(" {reason}"));
-    let mut words = format!("{} answered with HTTP {}{reason}", wire.shown(), status.as_u16());
+    let mut words = format!(
+        "{} answered with HTTP {}{reason}",
+        wire.shown(),
+        status.as_u16()
+    );
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             let set = wire.0.headers.contains_key(reqwest::header::AUTHORIZATION);

@@ -130,7 +130,13 @@ mod tests {
         let long = |text: &str| Line::TooLong(text.to_owned());
         assert_eq!(
             found,
-            [text("12345"), long("12345"), text("ok"), long("xxxxx"), text("end")]
+            [
+                text("12345"),
+                long("12345"),
+                text("ok"),
+                long("xxxxx"),
+                text("end")
+            ]
         );
     }
 }

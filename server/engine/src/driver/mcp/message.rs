@@ -216,7 +216,9 @@ pub(super) fn notification(method: &str, params: Option<&Value>) -> String {
 pub(super) fn answer(id: &RawValue, outcome: Result<Value, (i64, String)>) -> String {
     let id = id.get();
     match outcome {
-        Ok(result) => line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)),
+        Ok(result) => line(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
+        )),
         Err((code, message)) => {
             let message = Value::from(message);
             line(&format!(

@@ -210,11 +210,20 @@ mod tests {
         pending.relax();
         let (one, mut first) = pending.register(None).unwrap();
         let (two, mut second) = pending.register(None).unwrap();
-        assert_eq!(pending.take(Id::Number(0), None, result("0")), Taken::Strange);
-        assert_eq!(pending.take(Id::Number(9), None, result("9")), Taken::Strange);
+        assert_eq!(
+            pending.take(Id::Number(0), None, result("0")),
+            Taken::Strange
+        );
+        assert_eq!(
+            pending.take(Id::Number(9), None, result("9")),
+            Taken::Strange
+        );
         assert_eq!(pending.take(Id::Null, None, error()), Taken::Strange);
         assert_eq!(pending.take(Id::Number(two), None, result("2")), Taken::Yes);
-        assert_eq!(pending.take(Id::Number(two), None, result("2")), Taken::Late);
+        assert_eq!(
+            pending.take(Id::Number(two), None, result("2")),
+            Taken::Late
+        );
         assert!(first.try_recv().is_err(), "still waiting");
         assert_eq!(second.try_recv().unwrap().unwrap().get(), "2");
         // Now only one call is left: an error without an id is its error, a result is not.

@@ -280,9 +280,8 @@ impl Server {
     }
 
     fn headers(&self, session: &Session, method: &str, params: &str) -> Vec<(String, String)> {
-        let marked = session.is_modern()
-            && matches!(session.wire, Wire::Http(_))
-            && method == "tools/call";
+        let marked =
+            session.is_modern() && matches!(session.wire, Wire::Http(_)) && method == "tools/call";
         if !marked {
             return Vec::new();
         }

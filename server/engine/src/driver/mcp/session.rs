@@ -25,7 +25,9 @@ pub(super) fn message_too_large() -> Fault {
     let most = MOST_OF_MESSAGE / (1024 * 1024);
     Fault::new(
         FaultKind::TooLarge,
-        format!("the server sent a message of more than {most} MiB, which is the most that is read"),
+        format!(
+            "the server sent a message of more than {most} MiB, which is the most that is read"
+        ),
     )
 }
 
@@ -320,9 +322,9 @@ impl Session {
             "roots/list" => Ok(self.common.roots().clone()),
             _ => {
                 let shown = crate::driver::excerpt(method, 80);
-                self.common
-                    .log
-                    .note(&format!("the server asked for `{shown}`, which was declined"));
+                self.common.log.note(&format!(
+                    "the server asked for `{shown}`, which was declined"
+                ));
                 Err((METHOD_NOT_FOUND, format!("`{shown}` is not supported")))
             }
         }

@@ -40,8 +40,7 @@ pub(super) fn start(spawn: &Spawn, common: Arc<Common>) -> Result<(Child, Arc<Se
     spawn.stdin = true;
     let mut group = process::spawn(&spawn)?;
     let watched = group.id().map(reaper::watch);
-    let (Some(stdin), Some(stdout), Some(stderr)) =
-        (group.stdin(), group.stdout(), group.stderr())
+    let (Some(stdin), Some(stdout), Some(stderr)) = (group.stdin(), group.stdout(), group.stderr())
     else {
         let words = "the program was started without pipes";
         return Err(Fault::new(FaultKind::Unreachable, words));
@@ -56,11 +55,8 @@ pub(super) fn start(spawn: &Spawn, common: Arc<Common>) -> Result<(Child, Arc<Se
     // Always read to its end, so that a flood of lines never holds the server up.
     let stderr = tokio::spawn(async move {
         let mut lines = Lines::new(stderr, MOST_OF_LINE);
-        loop {
-            match lines.next().await {
-                Line::Text(text) | Line::TooLong(text) => common.log.add(Source::Stderr, &text),
-                Line::End => break,
-            }
+        while let Line::Text(text) | Line::TooLong(text) = lines.next().await {
+            common.log.add(Source::Stderr, &text);
         }
     });
     let reader = Arc::downgrade(&session);
@@ -167,7 +163,10 @@ fn not_read() -> Fault {
 }
 
 fn closed() -> Fault {
-    Fault::new(FaultKind::Unreachable, "the connection to the server is closed")
+    Fault::new(
+        FaultKind::Unreachable,
+        "the connection to the server is closed",
+    )
 }
 
 /// Writes to a server's standard input: at once where there is room, which saves a call the way

@@ -319,7 +319,10 @@ async fn keep(inner: &Arc<Inner>, mut stop: oneshot::Receiver<()>) {
         };
         drop(tasks);
         if matches!(over, Over::Expired) {
-            inner.common.log.note("the session has expired; a new one is opened");
+            inner
+                .common
+                .log
+                .note("the session has expired; a new one is opened");
             inner.enter(Phase::Starting(Some(Instant::now())), State::Starting);
             session.retire();
             continue;
@@ -378,7 +381,10 @@ async fn open(inner: &Arc<Inner>) -> Result<Live, Fault> {
             ),
         },
         Err(_) => {
-            let mut words = format!("the server did not open a session within {} s", limit.as_secs());
+            let mut words = format!(
+                "the server did not open a session within {} s",
+                limit.as_secs()
+            );
             if let Some(last) = session.common.log.last_words() {
                 words.push_str(&format!("; the last line of its stderr: {last}"));
             }
@@ -454,7 +460,10 @@ fn listen(
             let method = "subscriptions/listen";
             if let Err(failure) = session.call(method, &params, Exchange::default()).await {
                 let words = words(&failure);
-                session.common.log.note(&format!("changes of the tools are not told: {words}"));
+                session
+                    .common
+                    .log
+                    .note(&format!("changes of the tools are not told: {words}"));
             }
         });
     } else if matches!(session.wire, Wire::Http(_)) {
@@ -469,7 +478,10 @@ async fn refresh(inner: Arc<Inner>, session: Arc<Session>) {
         let deadline = Instant::now() + MOST_QUIET;
         loop {
             let quiet = (Instant::now() + QUIET).min(deadline);
-            if tokio::time::timeout_at(quiet, changed.notified()).await.is_err() {
+            if tokio::time::timeout_at(quiet, changed.notified())
+                .await
+                .is_err()
+            {
                 break;
             }
             if Instant::now() >= deadline {

@@ -91,11 +91,17 @@ pub(super) async fn list(session: &Arc<Session>, limit: Duration) -> Result<List
             timeout: Some(limit),
             ..Exchange::default()
         };
-        let raw = match session.call("tools/list", &params.to_string(), exchange).await {
+        let raw = match session
+            .call("tools/list", &params.to_string(), exchange)
+            .await
+        {
             Ok(raw) => raw,
             // What came before is better than nothing.
             Err(failure) if page > 1 && !matches!(failure, Failure::Expired) => {
-                listed.note(format!("page {page} of the tools failed: {}", words(&failure)));
+                listed.note(format!(
+                    "page {page} of the tools failed: {}",
+                    words(&failure)
+                ));
                 break;
             }
             Err(failure) => return Err(failure),
@@ -113,7 +119,9 @@ pub(super) async fn list(session: &Arc<Session>, limit: Duration) -> Result<List
             Value::String(next) if !next.is_empty() => next,
             Value::Null | Value::String(_) => break,
             _ => {
-                listed.note(format!("`nextCursor` on page {page} of the tools is not a text"));
+                listed.note(format!(
+                    "`nextCursor` on page {page} of the tools is not a text"
+                ));
                 break;
             }
         };

@@ -41,7 +41,9 @@ pub(super) fn standard(headers: &mut HeaderMap, method: &str, params: &str) {
         _ => return,
     };
     let params: Option<Map<String, Value>> = serde_json::from_str(params).ok();
-    let name = params.as_ref().and_then(|params| params.get(member)?.as_str());
+    let name = params
+        .as_ref()
+        .and_then(|params| params.get(member)?.as_str());
     if let Some(value) = name.and_then(|name| HeaderValue::from_str(&encoded(name)).ok()) {
         headers.insert(NAME, value);
     }
@@ -95,10 +97,10 @@ fn collect(schema: &Value, arguments: &Value, found: &mut Vec<(String, String)>,
 /// The value as it can stand in a header.
 fn encoded(value: &str) -> String {
     let edge = |c: char| matches!(c, ' ' | '\t');
-    let plain = value.chars().all(|c| matches!(c, ' '..='~'))
-        && !value.starts_with(edge)
-        && !value.ends_with(edge)
-        && !(value.starts_with("=?base64?") && value.ends_with("?="));
+    let printable = value.chars().all(|c| matches!(c, ' '..='~'));
+    let padded = value.starts_with(edge) || value.ends_with(edge);
+    let encoded = value.starts_with("=?base64?") && value.ends_with("?=");
+    let plain = printable && !padded && !encoded;
     if plain {
         value.to_owned()
     } else {
@@ -114,7 +116,11 @@ mod tests {
     #[test]
     fn names_and_marked_arguments_go_into_headers() {
         let mut headers = HeaderMap::new();
-        standard(&mut headers, "tools/call", r#"{"name":"hľadaj","arguments":{}}"#);
+        standard(
+            &mut headers,
+            "tools/call",
+            r#"{"name":"hľadaj","arguments":{}}"#,
+        );
         assert_eq!(headers[METHOD], "tools/call");
         assert_eq!(headers[NAME], "=?base64?aMS+YWRhag==?=");
         let schema = json!({"properties": {
@@ -124,10 +130,13 @@ mod tests {
             "list": {"x-mcp-header": "List"},
             "plain": {"type": "string"}
         }});
-        let arguments = json!({"region": "eu", "n": 3, "deep": {"x": " y"}, "list": [1], "plain": "p"});
+        let arguments =
+            json!({"region": "eu", "n": 3, "deep": {"x": " y"}, "list": [1], "plain": "p"});
         let found = for_arguments(&schema, &arguments);
-        let pairs: Vec<(&str, &str)> =
-            found.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let pairs: Vec<(&str, &str)> = found
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
         assert_eq!(
             pairs,
             [

@@ -49,7 +49,9 @@ pub(super) async fn answer(
         let End::Early(cause) = end else {
             return Ok(());
         };
-        let last = parser.last_id().and_then(|id| HeaderValue::from_str(id).ok());
+        let last = parser
+            .last_id()
+            .and_then(|id| HeaderValue::from_str(id).ok());
         let wait = wait(&parser, Duration::from_secs(1));
         if let Some(event) = parser.finish() {
             session.receive(&event.data, Some(id));
@@ -68,7 +70,10 @@ pub(super) async fn answer(
         };
         resumed += 1;
         tokio::time::sleep(wait).await;
-        headers.insert(reqwest::header::ACCEPT, HeaderValue::from_static(EVENT_STREAM));
+        headers.insert(
+            reqwest::header::ACCEPT,
+            HeaderValue::from_static(EVENT_STREAM),
+        );
         headers.insert(LAST_EVENT, last);
         response = wire.send(Method::GET, &headers, None).await?;
         if response.status() != StatusCode::OK || kind(&response).as_deref() != Some(EVENT_STREAM) {
@@ -148,7 +153,10 @@ pub(in crate::driver::mcp) async fn listen(session: Weak<Session>) {
                 session.receive(&event.data, None);
             }
         }
-        if let Some(id) = parser.last_id().and_then(|id| HeaderValue::from_str(id).ok()) {
+        if let Some(id) = parser
+            .last_id()
+            .and_then(|id| HeaderValue::from_str(id).ok())
+        {
             last = Some(id);
         }
         pause = if any {

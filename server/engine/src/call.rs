@@ -1,0 +1,342 @@
+//! One call of one op: from its inputs to what came back.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use kontext_config::model::{DeclaredTool, Op, ToolOp};
+use kontext_config::schema::Driver;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+
+use crate::answer::{Mapped, Payload, Raw, Reading};
+use crate::bind::{Binding, Offer};
+use crate::driver::{command, mcp};
+use crate::engine::Engine;
+use crate::fault::{Fault, FaultKind};
+use crate::plan::Planned;
+use crate::request::{self, ToolCall};
+
+/// A server that was ready within this was there already.
+const SOON: Duration = Duration::from_millis(20);
+
+/// Why a call of an adapter gave no answer, with where it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// The adapter.
+    pub adapter: String,
+    /// The op or tool, where there is one.
+    pub op: Option<String>,
+    /// What happened.
+    pub fault: Fault,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.op {
+            Some(op) => write!(f, "adapter `{}`, `{op}`: {}", self.adapter, self.fault),
+            None => write!(f, "adapter `{}`: {}", self.adapter, self.fault),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// What came back, read as far as every op reads it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The payload.
+    pub payload: Payload<'static>,
+    /// How the op reads it.
+    pub reading: Reading,
+    /// What was sent to a tool, by parameter; empty for other drivers.
+    pub bindings: Vec<Binding>,
+    /// What the person should know besides.
+    pub notes: Vec<String>,
+    /// It failed after it had printed something.
+    pub failure: Option<Fault>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// What an op is called with.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// By the names templates know them by.
+    pub values: Map<String, Value>,
+    /// The arguments of a declared tool, to be passed on by name.
+    pub named: Option<Map<String, Value>>,
+}
+
+impl From<Map<String, Value>> for Inputs {
+    fn from(values: Map<String, Value>) -> Self {
+        Self {
+            values,
+            named: None,
+        }
+    }
+}
+
+impl Engine {
+    /// Calls an op of an adapter that is active. Dropping the future ends the call and whatever
+    /// it started.
+    ///
+    /// # Errors
+    /// The adapter or op is not there or not active, the op rests, or the call failed.
+    pub async fn call(
+        &self,
+        adapter: &str,
+        op: &str,
+        inputs: &Inputs,
+    ) -> Result<(Planned, Outcome), CallError> {
+        let fails = |fault| CallError {
+            adapter: adapter.to_owned(),
+            op: Some(op.to_owned()),
+            fault,
+        };
+        let plan = self.plan();
+        let planned = plan.callable(adapter).map_err(fails)?.at(self.now());
+        let configured = planned.op(op).map_err(fails)?;
+        self.inner().health.admit(adapter, op).map_err(fails)?;
+        let outcome = self.ask(&planned, op, configured, inputs).await;
+        let fault = match &outcome {
+            Ok(outcome) => outcome.failure.as_ref(),
+            Err(fault) => Some(fault),
+        };
+        self.inner().health.note(adapter, op, fault);
+        Ok((planned.clone(), outcome.map_err(fails)?))
+    }
+
+    /// Calls a declared tool; gives its text.
+    ///
+    /// # Errors
+    /// As [`Engine::call`]; and arguments that do not fit its schema.
+    pub async fn call_declared(
+        &self,
+        adapter: &str,
+        tool: &DeclaredTool,
+        arguments: Map<String, Value>,
+    ) -> Result<String, CallError> {
+        let fails = |fault| CallError {
+            adapter: adapter.to_owned(),
+            op: Some(tool.name.clone()),
+            fault,
+        };
+        let plan = self.plan();
+        let planned = plan.callable(adapter).map_err(fails)?.at(self.now());
+        crate::declared::check(tool, &arguments).map_err(fails)?;
+        let inputs = crate::declared::inputs(arguments);
+        let (name, op) = match &tool.op {
+            ToolOp::Named(name) => (name.as_str(), planned.op(name).map_err(fails)?),
+            ToolOp::Inline(op) => (tool.name.as_str(), &**op),
+        };
+        self.inner().health.admit(adapter, name).map_err(fails)?;
+        let outcome = self.ask(&planned, name, op, &inputs).await;
+        self.inner()
+            .health
+            .note(adapter, name, outcome.as_ref().err());
+        let outcome = outcome.map_err(fails)?;
+        if let Some(failure) = outcome.failure {
+            return Err(fails(failure));
+        }
+        Ok(outcome.text())
+    }
+
+    /// One call, within its limit.
+    async fn ask(
+        &self,
+        planned: &Planned,
+        name: &str,
+        op: &Op,
+        inputs: &Inputs,
+    ) -> Result<Outcome, Fault> {
+        let began = Instant::now();
+        let limit = limit(planned, op);
+        let redactor = planned.redactor();
+        let asked = match planned.adapter.driver {
+            Some(Driver::Mcp) => self.ask_server(planned, name, op, inputs, limit).await,
+            Some(Driver::Http) => self.ask_service(planned, op, inputs, limit).await,
+            Some(Driver::Command) => ask_program(planned, name, op, inputs, limit).await,
+            None => Err(Fault::refused("it has no driver")),
+        };
+        let mut outcome = asked.map_err(|fault| redactor.fault(fault))?;
+        outcome.took = began.elapsed();
+        outcome.failure = outcome.failure.map(|fault| redactor.fault(fault));
+        for note in &mut outcome.notes {
+            *note = redactor.redact(note);
+        }
+        Ok(outcome)
+    }
+
+    async fn ask_server(
+        &self,
+        planned: &Planned,
+        name: &str,
+        op: &Op,
+        inputs: &Inputs,
+        limit: Duration,
+    ) -> Result<Outcome, Fault> {
+        let began = Instant::now();
+        let ToolCall { tool, args } =
+            request::tool(&planned.adapter, op, &planned.context, &inputs.values)?;
+        let server = self.server(planned)?;
+        server.ready(limit).await?;
+        // What the start took is gone; a server that was there leaves the whole limit.
+        let left = match began.elapsed() {
+            waited if waited < SOON => limit,
+            waited => limit.saturating_sub(waited),
+        };
+        let root = planned.root.to_string_lossy();
+        let offer = Offer {
+            op: name,
+            tool: &tool,
+            delivers_event: planned.adapter.on.iter().any(|on| on.op == name),
+            inputs: &inputs.values,
+            named: inputs.named.as_ref(),
+            root: &root,
+        };
+        let Some(schema) = self.tool_schema(planned.name(), &tool) else {
+            return Err(unknown_tool(&server, &tool));
+        };
+        let bound = schema.bind(&offer, args.as_ref())?;
+        let options = mcp::CallOptions {
+            timeout: Some(left),
+            ..mcp::CallOptions::default()
+        };
+        let result = server.call_tool(&tool, bound.arguments, options).await?;
+        if let Some(fault) = tool_error(&result) {
+            return Err(fault);
+        }
+        let outcome = Outcome::of(Raw::Tool(&result), op)?;
+        Ok(Outcome {
+            bindings: bound.bindings,
+            notes: bound.notes.into_iter().chain(outcome.notes).collect(),
+            ..outcome
+        })
+    }
+
+    async fn ask_service(
+        &self,
+        planned: &Planned,
+        op: &Op,
+        inputs: &Inputs,
+        limit: Duration,
+    ) -> Result<Outcome, Fault> {
+        let request = request::http(&planned.adapter, op, &planned.context, &inputs.values)?;
+        let http = &self.inner().http;
+        let answer = http.call(&request, limit, planned.redactor()).await?;
+        Outcome::of(Raw::Text(&answer.text), op)
+    }
+}
+
+async fn ask_program(
+    planned: &Planned,
+    name: &str,
+    op: &Op,
+    inputs: &Inputs,
+    limit: Duration,
+) -> Result<Outcome, Fault> {
+    let (adapter, context) = (&planned.adapter, &planned.context);
+    let redactor = planned.redactor();
+    let output = command::call(adapter, op, context, &inputs.values, limit, redactor).await?;
+    let gives_hits = matches!(name, "search" | "history" | "code");
+    let (text, failure) = output.answer(gives_hits)?;
+    match Outcome::of(Raw::Text(&text), op) {
+        Ok(outcome) => Ok(Outcome { failure, ..outcome }),
+        // What it says about its failure is more to the point than half an answer.
+        Err(fault) => Err(failure.unwrap_or(fault)),
+    }
+}
+
+impl Outcome {
+    fn of(raw: Raw<'_>, op: &Op) -> Result<Self, Fault> {
+        let reading = Reading::new(op);
+        let payload = owned(reading.payload(raw)?);
+        Ok(Self {
+            notes: Vec::new(),
+            payload,
+            reading,
+            bindings: Vec::new(),
+            failure: None,
+            took: Duration::ZERO,
+        })
+    }
+
+    /// What there is to say beside a text: of the call, and of the payload.
+    pub fn said(&self) -> impl Iterator<Item = &String> {
+        self.notes.iter().chain(&self.payload.notes)
+    }
+
+    /// The answer as text.
+    pub fn text(&self) -> String {
+        self.reading.text(&self.payload)
+    }
+
+    /// The hits in it.
+    pub fn hits(&self, planned: &Planned, inputs: &Inputs) -> Mapped {
+        let scope = planned.context.scope(&planned.adapter, &inputs.values);
+        self.reading.hits(&self.payload, &scope)
+    }
+}
+
+fn owned(payload: Payload<'_>) -> Payload<'static> {
+    Payload {
+        value: Cow::Owned(payload.value.into_owned()),
+        is_text: payload.is_text,
+        notes: payload.notes,
+    }
+}
+
+/// What a tool says went wrong, where it says that something did.
+fn tool_error(result: &Value) -> Option<Fault> {
+    const MOST: usize = 400;
+    if result.get("isError") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    let blocks = result.get("content").and_then(Value::as_array);
+    let texts = blocks
+        .into_iter()
+        .flatten()
+        .filter_map(|block| block.get("text")?.as_str());
+    let said = texts.collect::<Vec<_>>().join(" ");
+    let said: String = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words: String = said.chars().take(MOST).collect();
+    Some(Fault::new(
+        FaultKind::ToolError,
+        if words.is_empty() {
+            "the tool reports an error and does not say which".to_owned()
+        } else {
+            format!("the tool reports: {words}")
+        },
+    ))
+}
+
+/// The limit of one call.
+pub fn limit(planned: &Planned, op: &Op) -> Duration {
+    Duration::from_millis(op.timeout_ms.unwrap_or(planned.adapter.timeout_ms))
+}
+
+fn unknown_tool(server: &mcp::Server, tool: &str) -> Fault {
+    let tools = server.tools();
+    if tools.revision == 0 {
+        return Fault::new(
+            FaultKind::Starting,
+            "its server has not listed its tools yet",
+        );
+    }
+    let names: Vec<&str> = tools
+        .tools
+        .iter()
+        .filter_map(|tool| tool.get("name")?.as_str())
+        .collect();
+    Fault::refused(
+        match kontext_config::schema::nearest(tool, names.iter().copied()) {
+            Some(near) => format!("its server has no tool `{tool}`; did you mean `{near}`?"),
+            None if names.is_empty() => format!("its server has no tool `{tool}`; it offers none"),
+            None => format!(
+                "its server has no tool `{tool}`; it has {}",
+                crate::plan::listed(names)
+            ),
+        },
+    )
+}
