@@ -236,3 +236,101 @@ pub struct EffectiveValue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
 }
+
+/// The answer of the tools that search.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Hits {
+    /// The best first.
+    #[serde(default)]
+    pub hits: Vec<Hit>,
+    /// Sources that gave nothing, and what else there is to say.
+    #[serde(default)]
+    pub notes: Vec<Note>,
+}
+
+/// One hit.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Hit {
+    /// What it is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it says, in short: one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<String>,
+    /// Where it is to be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// How well it fits, over all sources; only the order means something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// What sort of thing it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Of when it is, RFC 3339 or as its source has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// The adapter.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// A word about a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The adapter.
+    pub source: String,
+    /// One sentence.
+    pub message: String,
+}
+
+/// The answer of the tools that read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Texts {
+    /// One for each source.
+    #[serde(default)]
+    pub texts: Vec<SourceText>,
+    /// Sources that gave nothing, and what else there is to say.
+    #[serde(default)]
+    pub notes: Vec<Note>,
+}
+
+/// What a source says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceText {
+    /// The adapter.
+    pub source: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The answer of `kontext_preview`: a request, or hits.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Preview {
+    /// What would be sent, secrets masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Value>,
+    /// What the op makes of the payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hits: Option<Vec<Hit>>,
+    /// Items with neither title nor snippet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
+    /// What there is to say besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The answer of `kontext_spawn`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Spawned {
+    /// The adapter.
+    pub adapter: String,
+    /// Its server's state in a word.
+    pub state: String,
+    /// Its tools, as the server lists them.
+    #[serde(default)]
+    pub tools: Vec<Value>,
+    /// What there is to say besides.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}

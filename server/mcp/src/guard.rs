@@ -12,6 +12,7 @@
 //! - every request with a usable id is answered exactly once, unless it is cancelled;
 //! - while `initialize` is being answered nothing behind it is read, so a client may send its
 //!   next messages without waiting;
+//! - calls of tools that adapters offer never reach rmcp (`lane`);
 //! - one writer task owns the output: a line is written whole or, at the end, not at all.
 
 use std::collections::{HashSet, VecDeque};
@@ -28,15 +29,17 @@ use rmcp::model::{
 use rmcp::service::{RoleServer, serve_directly};
 use rmcp::transport::Transport;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::jsonrpc::{self, Message};
+use crate::lane::{Call, Lane};
 use crate::lifecycle::{Admission, Lifecycle};
 use crate::lines::{Line, Lines, MAX_LINE};
 use crate::server::KontextServer;
+use crate::source::Source;
 
 /// How long the last answers may take to leave once the session is over.
 const LAST_WRITES: Duration = Duration::from_secs(2);
@@ -50,7 +53,7 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let guard = Guard::new(reader, writer);
+    let guard = Guard::new(reader, writer, server.source());
     let running = serve_directly::<RoleServer, _, _, _, _>(server, guard, None);
     if let Err(error) = running.waiting().await {
         tracing::error!(%error, "the service loop failed");
@@ -71,6 +74,8 @@ struct State {
     in_flight: HashSet<NumberOrString>,
     /// Those of `in_flight` that stay open until they are cancelled.
     listening: HashSet<NumberOrString>,
+    /// Those of `in_flight` whose answer is a list of tools.
+    listing: HashSet<NumberOrString>,
 }
 
 impl Shared {
@@ -85,6 +90,12 @@ impl Shared {
         let mut state = self.state();
         state.in_flight.remove(id);
         state.listening.remove(id);
+        state.listing.remove(id);
+    }
+
+    /// Whether the answer to `id` is a list of tools.
+    fn lists_tools(&self, id: &NumberOrString) -> bool {
+        self.state().listing.contains(id)
     }
 
     /// Notes that the answer to `id` has left; `well` is false for an error.
@@ -103,6 +114,8 @@ impl Shared {
 struct Guard<R> {
     lines: Lines<R>,
     shared: Arc<Shared>,
+    /// What does not go through rmcp.
+    lane: Arc<Lane>,
     initializing: watch::Receiver<bool>,
     out: Option<mpsc::Sender<String>>,
     writer: Option<JoinHandle<()>>,
@@ -115,7 +128,11 @@ struct Guard<R> {
 }
 
 impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
-    fn new<W: AsyncWrite + Send + Unpin + 'static>(reader: R, writer: W) -> Self {
+    fn new<W: AsyncWrite + Send + Unpin + 'static>(
+        reader: R,
+        writer: W,
+        source: Arc<dyn Source>,
+    ) -> Self {
         let (initializing, initializing_seen) = watch::channel(false);
         let (out, queue) = mpsc::channel(64);
         Self {
@@ -124,6 +141,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
                 state: Mutex::default(),
                 initializing,
             }),
+            lane: Arc::new(Lane::new(source)),
             initializing: initializing_seen,
             out: Some(out),
             writer: Some(tokio::spawn(write_lines(writer, queue))),
@@ -143,15 +161,12 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
             }
         };
         let mut state = self.shared.state();
-        let typed = match decode(&message) {
-            Ok(typed) => typed,
-            Err(refusal) => {
-                self.owed = refusal;
-                return None;
-            }
+        let id = match &message {
+            Message::Request { id, .. } => serde_json::from_value(id.clone()).ok(),
+            Message::Notification { .. } | Message::Response { .. } => None,
         };
-        if let JsonRpcMessage::Request(request) = &typed
-            && state.in_flight.contains(&request.id)
+        if let Some(id) = &id
+            && state.in_flight.contains(id)
         {
             self.owed = refuse(
                 &message,
@@ -160,6 +175,31 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
             );
             return None;
         }
+        let call = match &message {
+            Message::Request { method, .. } => self.lane.takes(method, message.params()),
+            Message::Notification { .. } | Message::Response { .. } => None,
+        };
+        if let (Some(id), Some(call)) = (&id, call) {
+            match state.lifecycle.admit(&message) {
+                Admission::Pass | Admission::PassAlone => {
+                    state.in_flight.insert(id.clone());
+                    drop(state);
+                    self.beside(id.clone(), call, message);
+                }
+                Admission::Ignore => {}
+                Admission::Refuse(words) => {
+                    self.owed = refuse(&message, jsonrpc::INVALID_REQUEST, &words);
+                }
+            }
+            return None;
+        }
+        let typed = match decode(&message) {
+            Ok(typed) => typed,
+            Err(refusal) => {
+                self.owed = refusal;
+                return None;
+            }
+        };
         match state.lifecycle.admit(&message) {
             Admission::Ignore => return None,
             Admission::Refuse(words) => {
@@ -182,6 +222,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
                 ) {
                     state.listening.insert(request.id.clone());
                 }
+                if matches!(request.request, ClientRequest::ListToolsRequest(_)) {
+                    state.listing.insert(request.id.clone());
+                }
                 state.in_flight.insert(request.id.clone());
             }
             JsonRpcMessage::Notification(notification) => {
@@ -195,11 +238,32 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
                     }
                     state.in_flight.remove(id);
                     state.listening.remove(id);
+                    state.listing.remove(id);
+                    self.lane.cancel(id);
                 }
             }
             _ => {}
         }
         Some(typed)
+    }
+
+    /// A call that does not go through rmcp.
+    fn beside(&self, id: NumberOrString, call: Call, message: Message) {
+        let Some(out) = self.out.clone() else { return };
+        let params = match message.into_value() {
+            Value::Object(mut body) => body.remove("params"),
+            _ => None,
+        };
+        let params = match params {
+            Some(Value::Object(params)) => params,
+            _ => Map::new(),
+        };
+        let (shared, answers, answered) = (Arc::clone(&self.shared), out.clone(), id.clone());
+        self.lane.run(id, call, params, out, async move |line| {
+            shared.leaves(&answered);
+            // A client that is gone needs no answer.
+            let _ = answers.send(line).await;
+        });
     }
 
     /// The client has gone: what waits for a cancellation gets it now, else rmcp would keep the
@@ -229,8 +293,15 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Guard<R> {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let shared = self.shared.clone();
         let out = self.out.clone();
+        let lane = self.lane.clone();
         async move {
-            let line = serde_json::to_string(&item).map_err(io::Error::other)?;
+            let line = match &item {
+                JsonRpcMessage::Response(response) if shared.lists_tools(&response.id) => {
+                    with_tools(&item, lane.listed())
+                }
+                _ => serde_json::to_string(&item),
+            };
+            let line = line.map_err(io::Error::other)?;
             let answer = match &item {
                 JsonRpcMessage::Response(response) => Some((response.id.clone(), true)),
                 JsonRpcMessage::Error(error) => error.id.clone().map(|id| (id, false)),
@@ -298,6 +369,16 @@ impl<R> Drop for Guard<R> {
             writer.abort();
         }
     }
+}
+
+/// A list of tools and what adapters offer besides, as they say it.
+fn with_tools(item: &ServerJsonRpcMessage, more: Vec<Value>) -> serde_json::Result<String> {
+    let mut message = serde_json::to_value(item)?;
+    let tools = message.pointer_mut("/result/tools");
+    if let Some(tools) = tools.and_then(Value::as_array_mut) {
+        tools.extend(more);
+    }
+    serde_json::to_string(&message)
 }
 
 fn closed() -> io::Error {

@@ -9,14 +9,16 @@ use kontext_config::schema;
 use kontext_config::settings::Companion;
 use kontext_config::source::Source;
 use kontext_config::stack::Stack;
+use kontext_engine::Engine;
 use kontext_ide::diagnostics::{Checked, Subject, is_ours};
 use kontext_ide::{File, Snapshot, Workspace, effective, explain, format, masked_text};
 use kontext_syntax::TextRange;
 use kontext_syntax::text::{Encoding, LineIndex};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::answers;
 use crate::gates::Gates;
+use crate::preview;
 use crate::source::{AnswerError, Answers, CheckTarget};
 
 /// A snapshot as an agent sees it.
@@ -24,6 +26,8 @@ use crate::source::{AnswerError, Answers, CheckTarget};
 pub struct Picture {
     snapshot: Arc<Snapshot>,
     read: ReadFile,
+    /// Where the servers run that status tells of.
+    engine: Option<Engine>,
 }
 
 /// How a file that is in no snapshot is read: the one look at the disk that answers may need.
@@ -33,7 +37,39 @@ pub type ReadFile = fn(&Path) -> Result<Option<String>, String>;
 impl Picture {
     /// The answers of `snapshot`.
     pub fn new(snapshot: Arc<Snapshot>, read: ReadFile) -> Self {
-        Self { snapshot, read }
+        Self {
+            snapshot,
+            read,
+            engine: None,
+        }
+    }
+
+    /// The same, which knows how the servers of adapters fare.
+    #[must_use]
+    pub fn with_engine(self, engine: Option<Engine>) -> Self {
+        Self { engine, ..self }
+    }
+
+    /// The server of an adapter; and what else is to be said of an adapter at work.
+    fn at_work(&self, status: &mut answers::AdapterStatus) {
+        let Some(engine) = &self.engine else { return };
+        if let Some(server) = engine.server_status(&status.name) {
+            let reason = server.reason.map(|reason| format!("its server: {reason}"));
+            status.reasons.extend(reason);
+            status.server = Some(answers::ServerStatus {
+                state: server.state.to_owned(),
+                tools: u32::try_from(server.tools).unwrap_or(u32::MAX),
+            });
+        }
+        let resting = engine.resting(&status.name);
+        let resting = resting.iter().map(|(op, fault)| format!("`{op}`: {fault}"));
+        status.reasons.extend(resting);
+        let catalogue = engine.catalogue();
+        let reports = catalogue.reports.iter();
+        let reports = reports.filter(|report| *report.adapter == *status.name);
+        status
+            .reasons
+            .extend(reports.map(|report| report.message.clone()));
     }
 
     /// The workspace answers are about: the first one the editor names.
@@ -263,7 +299,7 @@ impl Answers for Picture {
             // What several folders share, as the user's own adapters, is told once.
             let before = adapters.len();
             for one in workspace.statuses().iter() {
-                let status = answers::AdapterStatus {
+                let mut status = answers::AdapterStatus {
                     name: one.name.clone(),
                     driver: one
                         .driver
@@ -273,6 +309,7 @@ impl Answers for Picture {
                     layer: one.layer.name().to_owned(),
                     server: None,
                 };
+                self.at_work(&mut status);
                 if !adapters.iter().take(before).any(|told| *told == status) {
                     adapters.push(status);
                 }
@@ -372,6 +409,28 @@ impl Answers for Picture {
                 .collect(),
             related: found.related,
         })
+    }
+
+    fn preview(
+        &self,
+        adapter: &str,
+        op: &str,
+        inputs: &Map<String, Value>,
+        payload: Option<&Value>,
+    ) -> Result<answers::Preview, AnswerError> {
+        let has = |workspace: &&Arc<Workspace>| workspace.stack.adapter_names().contains(&adapter);
+        let workspaces = &self.snapshot.workspaces;
+        let workspace = workspaces.iter().find(has).or(workspaces.first());
+        let Some(workspace) = workspace else {
+            return Err(AnswerError("no folder is open".to_owned()));
+        };
+        let subject = preview::Subject {
+            stack: &workspace.stack,
+            facts: &workspace.facts,
+            adapter,
+            op,
+        };
+        preview::preview(&subject, inputs, payload)
     }
 
     fn effective(&self) -> Value {

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use kontext_engine::Engine;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Cursor, CustomRequest, CustomResult, ErrorCode,
@@ -21,10 +22,11 @@ use rmcp::service::{
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::arguments::nearest;
+use crate::gates::Class;
+use crate::lane;
 use crate::resources;
-use crate::source::{Answers, Revision, Source};
-use crate::tools::{TOOLS, Tool};
+use crate::source::{AnswerError, Answers, Revision, Source};
+use crate::tools::{self, Run, TOOLS, Tool};
 
 /// How long the picture must be left alone before a client hears of a change: a person who types
 /// makes one notification, not one for each key.
@@ -73,6 +75,19 @@ impl KontextServer {
             notifier: Mutex::default(),
             starting: Mutex::default(),
         }
+    }
+
+    /// The engine, its exposed servers starting, where agents may call them.
+    fn engine_for_tools(&self) -> Option<Engine> {
+        let open = self.source.gates().open_for(Class::WriteExternal);
+        let engine = self.source.engine().filter(|_| open)?;
+        engine.start_exposed();
+        Some(engine)
+    }
+
+    /// What it answers from.
+    pub(crate) fn source(&self) -> Arc<dyn Source> {
+        Arc::clone(&self.source)
     }
 
     fn starting(&self) -> MutexGuard<'_, Vec<(SubscriptionFilter, Changes)>> {
@@ -157,6 +172,8 @@ impl ServerHandler for KontextServer {
         let result = self.negotiate_initialize(&request)?;
         // What was agreed upon, not what was asked for, decides how later answers look.
         request.protocol_version = result.protocol_version.clone();
+        // Servers whose tools it will ask for in a moment can be starting meanwhile.
+        drop(self.engine_for_tools());
         context.peer.set_peer_info(request);
         Ok(result)
     }
@@ -192,7 +209,10 @@ impl ServerHandler for KontextServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         no_cursor(request)?;
-        let gates = ask(&self.source, |answers| answers.gates()).await?;
+        let gates = self.source.gates();
+        if let Some(engine) = self.engine_for_tools() {
+            engine.settled().await;
+        }
         let open = self
             .tools
             .iter()
@@ -205,25 +225,36 @@ impl ServerHandler for KontextServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = request.name.as_ref();
         let Some(tool) = self.tools.iter().find(|tool| tool.name == name) else {
-            let hint = match nearest(name, self.tools.iter().map(|tool| tool.name)) {
-                Some(near) => format!("; did you mean `{near}`?"),
-                None => String::new(),
-            };
-            return Err(ErrorData::invalid_params(
-                format!("there is no tool `{name}`{hint}"),
-                None,
-            ));
+            let words = lane::unknown(self.source.engine().as_ref(), name);
+            return Err(ErrorData::invalid_params(words, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let result = ask(&self.source, move |answers| {
-            tool.call(answers, answers.gates(), &arguments)
-        })
-        .await?;
-        Ok(result.into())
+        let gates = self.source.gates();
+        if let Err(words) = tool.admit(gates, &arguments) {
+            return Ok(tools::result(Err(words)).into());
+        }
+        let reply = match tool.run {
+            Run::Snapshot(run) => {
+                ask(&self.source, move |answers| run(answers, &arguments)).await?
+            }
+            Run::Adapters(run) => match self.source.engine() {
+                Some(engine) => {
+                    tokio::select! {
+                        reply = run(engine, gates, arguments) => reply,
+                        // Nobody waits for it any more: what it began ends with the drop.
+                        () = context.ct.cancelled() => Err(AnswerError("cancelled".to_owned())),
+                    }
+                }
+                None => Err(AnswerError(
+                    "adapters cannot be called here: the log of kontext-ls says why".to_owned(),
+                )),
+            },
+        };
+        Ok(tools::result(reply).into())
     }
 
     async fn list_resources(

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use kontext_engine::Engine;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use crate::answers::{Checked, Explanation, Layer, LayerText, Page, Snapshot, Status};
+use crate::answers::{Checked, Explanation, Layer, LayerText, Page, Preview, Snapshot, Status};
 use crate::gates::Gates;
 
 /// What has changed since a client last looked. Each number only ever grows; a number that
@@ -28,6 +29,13 @@ pub struct Revision {
 pub trait Source: Send + Sync + 'static {
     /// The newest snapshot. Called from blocking threads, once for each request.
     fn snapshot(&self) -> Arc<dyn Answers>;
+
+    /// The gates as the trusted layers and the editor set them now. Called on the threads that
+    /// serve the wires: it must not take long.
+    fn gates(&self) -> Gates;
+
+    /// The adapters at work; `None` where none can be called.
+    fn engine(&self) -> Option<Engine>;
 
     /// Reports every change of the snapshot. Dropping the sender ends open subscriptions in good
     /// order.
@@ -81,6 +89,20 @@ pub trait Answers: Send + Sync {
     ///
     /// Where nothing has that name; the words name the nearest that do.
     fn explain(&self, of: &str) -> Result<Explanation, AnswerError>;
+
+    /// For `kontext_preview`: the request an op would make with these inputs, secrets masked; or,
+    /// with a payload, the hits that the op makes of it.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such adapter or op, or the request would be refused: with the reason.
+    fn preview(
+        &self,
+        adapter: &str,
+        op: &str,
+        inputs: &Map<String, Value>,
+        payload: Option<&Value>,
+    ) -> Result<Preview, AnswerError>;
 
     /// The effective configuration with the origin of each value, secrets masked.
     fn effective(&self) -> Value;

@@ -4,7 +4,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use serde_json::{Value, json};
+use kontext_engine::Engine;
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::watch;
 
@@ -46,6 +47,14 @@ impl Studio {
 impl Source for Studio {
     fn snapshot(&self) -> Arc<dyn Answers> {
         Arc::new(self.picture.lock().unwrap().clone())
+    }
+
+    fn gates(&self) -> Gates {
+        self.picture.lock().unwrap().gates
+    }
+
+    fn engine(&self) -> Option<Engine> {
+        None
     }
 
     fn subscribe(&self) -> watch::Receiver<Revision> {
@@ -146,6 +155,19 @@ impl Answers for Picture {
                 range: None,
             }],
             related: vec!["base_url".to_owned()],
+        })
+    }
+
+    fn preview(
+        &self,
+        adapter: &str,
+        op: &str,
+        inputs: &Map<String, Value>,
+        _payload: Option<&Value>,
+    ) -> Result<Preview, AnswerError> {
+        Ok(Preview {
+            request: Some(json!({"adapter": adapter, "op": op, "inputs": inputs})),
+            ..Preview::default()
         })
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Reply, Tool, diagnostic_line, schema};
+use super::{Reply, Run, Tool, diagnostic_line, schema};
 use crate::answers::{Checked, Severity};
 use crate::arguments;
 use crate::gates::Class;
@@ -27,7 +27,7 @@ pub(super) const TOOL: Tool = Tool {
             &["diagnostics"],
         )
     },
-    run,
+    run: Run::Snapshot(run),
 };
 
 fn input() -> Value {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Reply, Tool, schema};
+use super::{Reply, Run, Tool, schema};
 use crate::answers::Explanation;
 use crate::arguments;
 use crate::gates::Class;
@@ -20,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     class: Class::Read,
     input,
     output,
-    run,
+    run: Run::Snapshot(run),
 };
 
 fn input() -> Value {

@@ -1,12 +1,20 @@
 //! The tools, one file each; adding one is one file and one line in [`TOOLS`].
 
+mod call;
 mod check;
 mod explain;
+mod preview;
+mod read;
+mod schema;
+mod search;
 mod snapshot;
 mod status;
 
-use std::sync::Arc;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
 
+use kontext_engine::Engine;
 use rmcp::model::{CallToolResult, ContentBlock, Tool as Listed, ToolAnnotations};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,7 +26,27 @@ use crate::gates::{self, Class, Gates};
 use crate::source::{AnswerError, Answers};
 
 /// Every tool, in the order in which they are listed. The order is part of the interface.
-pub const TOOLS: &[Tool] = &[status::TOOL, snapshot::TOOL, check::TOOL, explain::TOOL];
+pub const TOOLS: &[Tool] = &[
+    status::TOOL,
+    snapshot::TOOL,
+    check::TOOL,
+    explain::TOOL,
+    preview::TOOL,
+    search::SEARCH,
+    read::READ,
+    search::HISTORY,
+    search::CODE,
+    read::BRIEF,
+    call::CALL,
+    call::SPAWN,
+];
+
+/// Their names, which no tool of an adapter may take.
+pub fn names() -> &'static [&'static str] {
+    static NAMES: LazyLock<Vec<&str>> =
+        LazyLock::new(|| TOOLS.iter().map(|tool| tool.name).collect());
+    &NAMES
+}
 
 /// One tool as a constant.
 #[derive(Debug, Clone, Copy)]
@@ -39,8 +67,29 @@ pub struct Tool {
     pub run: Run,
 }
 
-/// Answers a call from a snapshot and the arguments.
-pub type Run = fn(&dyn Answers, &Map<String, Value>) -> Result<Reply, AnswerError>;
+/// Whether a call of this tool only looks at the configuration, so that it may be repeated.
+pub fn only_looks(name: &str) -> bool {
+    let tool = TOOLS.iter().find(|tool| tool.name == name);
+    tool.is_some_and(|tool| tool.class == Class::Read)
+}
+
+/// How a call is answered, its arguments checked.
+#[derive(Debug, Clone, Copy)]
+pub enum Run {
+    /// From a snapshot alone.
+    Snapshot(FromSnapshot),
+    /// By adapters.
+    Adapters(FromAdapters),
+}
+
+/// An answer from a snapshot and the arguments.
+pub type FromSnapshot = fn(&dyn Answers, &Map<String, Value>) -> Result<Reply, AnswerError>;
+
+/// An answer by adapters, the arguments checked and the tool's own gates open.
+pub type FromAdapters = fn(Engine, Gates, Map<String, Value>) -> Pending;
+
+/// An answer to come. Dropping it ends what it has begun.
+pub type Pending = Pin<Box<dyn Future<Output = Result<Reply, AnswerError>> + Send>>;
 
 /// What a tool answers: the same twice.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,28 +117,30 @@ impl Tool {
             )
     }
 
-    /// Answers a call. Whatever goes wrong is an answer too, so that the agent reads why.
-    pub fn call(
-        &self,
-        answers: &dyn Answers,
-        gates: Gates,
-        arguments: &Map<String, Value>,
-    ) -> CallToolResult {
+    /// Says why a call must not be answered: a gate, or an argument.
+    ///
+    /// # Errors
+    ///
+    /// The words for the agent.
+    pub fn admit(&self, gates: Gates, arguments: &Map<String, Value>) -> Result<(), AnswerError> {
         let closed = gates.closed_for(self.class);
         if !closed.is_empty() {
-            return refused(gates::refusal(self.name, &closed));
+            return Err(AnswerError(gates::refusal(self.name, &closed)));
         }
-        if let Err(words) = arguments::check(self.name, &(self.input)(), arguments) {
-            return refused(words);
+        arguments::check(self.name, &(self.input)(), arguments).map_err(AnswerError)
+    }
+}
+
+/// What a call gave, as the protocol has it. Whatever went wrong is an answer too, so that the
+/// agent reads why.
+pub fn result(reply: Result<Reply, AnswerError>) -> CallToolResult {
+    match reply {
+        Ok(reply) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);
+            result.structured_content = Some(Value::Object(reply.structured));
+            result
         }
-        match (self.run)(answers, arguments) {
-            Ok(reply) => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);
-                result.structured_content = Some(Value::Object(reply.structured));
-                result
-            }
-            Err(AnswerError(words)) => refused(words),
-        }
+        Err(AnswerError(words)) => refused(words),
     }
 }
 
@@ -122,105 +173,6 @@ where
         text: words,
         structured,
     })
-}
-
-/// Pieces of schemas that several tools share.
-mod schema {
-    use serde_json::{Value, json};
-
-    /// An object with these members, no others, of which `required` must be there.
-    pub(super) fn object(properties: Value, required: &[&str]) -> Value {
-        json!({
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false,
-        })
-    }
-
-    pub(super) fn list(items: Value) -> Value {
-        json!({"type": "array", "items": items})
-    }
-
-    pub(super) fn text() -> Value {
-        json!({"type": "string"})
-    }
-
-    pub(super) fn flag() -> Value {
-        json!({"type": "boolean"})
-    }
-
-    pub(super) fn count() -> Value {
-        json!({"type": "integer", "minimum": 0})
-    }
-
-    pub(super) fn omitted() -> Value {
-        json!({"type": "string", "description": "What was left out to fit the size budget."})
-    }
-
-    fn position() -> Value {
-        object(
-            json!({"line": count(), "character": count()}),
-            &["line", "character"],
-        )
-    }
-
-    pub(super) fn range() -> Value {
-        let mut schema = object(
-            json!({"start": position(), "end": position()}),
-            &["start", "end"],
-        );
-        if let Some(members) = schema.as_object_mut() {
-            members.insert(
-                "description".to_owned(),
-                json!("Zero-based; characters in UTF-16 code units; the end is excluded."),
-            );
-        }
-        schema
-    }
-
-    pub(super) fn diagnostic() -> Value {
-        let edit = object(
-            json!({"range": range(), "newText": text()}),
-            &["range", "newText"],
-        );
-        let fix = object(
-            json!({"title": text(), "edits": list(edit)}),
-            &["title", "edits"],
-        );
-        object(
-            json!({
-                "path": text(),
-                "range": range(),
-                "severity": {"type": "string", "enum": ["error", "warning", "information", "hint"]},
-                "code": text(),
-                "message": text(),
-                "fix": fix,
-            }),
-            &["path", "range", "severity", "code", "message"],
-        )
-    }
-
-    pub(super) fn layer() -> Value {
-        object(
-            json!({
-                "layer": text(),
-                "path": text(),
-                "exists": flag(),
-                "trusted": flag(),
-                "trusted_by": text(),
-                "problem": text(),
-            }),
-            &["layer", "path", "exists", "trusted"],
-        )
-    }
-
-    pub(super) fn gates() -> Value {
-        object(
-            json!({"write": flag(), "external": flag()}),
-            &["write", "external"],
-        )
-    }
 }
 
 /// One diagnostic as a line: `path:line:column severity code: message`, counted from one as

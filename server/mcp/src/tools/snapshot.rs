@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Reply, Tool, diagnostic_line, schema};
+use super::{Reply, Run, Tool, diagnostic_line, schema};
 use crate::answers::Snapshot;
 use crate::gates::Class;
 use crate::source::{AnswerError, Answers};
@@ -19,7 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     class: Class::Read,
     input: || schema::object(json!({}), &[]),
     output,
-    run,
+    run: Run::Snapshot(run),
 };
 
 fn run(answers: &dyn Answers, _arguments: &Map<String, Value>) -> Result<Reply, AnswerError> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Reply, Tool, schema};
+use super::{Reply, Run, Tool, schema};
 use crate::answers::Status;
 use crate::gates::{self, Class};
 use crate::source::{AnswerError, Answers};
@@ -20,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     class: Class::Read,
     input: || schema::object(json!({}), &[]),
     output,
-    run,
+    run: Run::Snapshot(run),
 };
 
 /// The status, and what only a running server can add to it.

@@ -14,12 +14,12 @@ const WRITE: Tool = Tool {
     class: Class::Write,
     input: || schema::object(json!({}), &[]),
     output: || schema::object(json!({"done": schema::flag()}), &["done"]),
-    run: |_, _| {
+    run: Run::Snapshot(|_, _| {
         Ok(Reply {
             text: "done".to_owned(),
             structured: Map::from_iter([("done".to_owned(), json!(true))]),
         })
-    },
+    }),
 };
 const WITH_WRITE: &[Tool] = &[status::TOOL, WRITE];
 
@@ -54,8 +54,10 @@ async fn tools_are_listed_in_a_fixed_order_with_schemas_and_hints() {
             "kontext_status",
             "kontext_snapshot",
             "kontext_check",
-            "kontext_explain"
-        ]
+            "kontext_explain",
+            "kontext_preview"
+        ],
+        "what reaches adapters is behind a gate"
     );
     let tools = answer["result"]["tools"].as_array().expect("a list");
     for tool in tools {

@@ -1,0 +1,250 @@
+//! Calls of tools that adapters offer. They pass beside rmcp, as raw JSON: its typed results
+//! would lose what they do not know, and one odd block would sink a whole answer.
+//!
+//! Each call is a task of its own. It ends with its answer, with a cancellation (the task is
+//! dropped, which tells the server behind it) or with the connection.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use kontext_engine::{Engine, Published, RawFault};
+use rmcp::model::NumberOrString;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+use crate::arguments::nearest;
+use crate::gates::{self, Class, Gates};
+use crate::jsonrpc;
+use crate::lifecycle::META_PROTOCOL_VERSION;
+use crate::source::Source;
+use crate::tools;
+
+/// The lane of one connection. Dropping it ends what is running.
+pub(crate) struct Lane {
+    source: Arc<dyn Source>,
+    running: Mutex<HashMap<NumberOrString, AbortHandle>>,
+}
+
+/// A call that the lane takes.
+pub(crate) struct Call {
+    engine: Engine,
+    gates: Gates,
+    name: String,
+    /// `None`: it may be one of a server that is still starting.
+    tool: Option<Published>,
+}
+
+impl Lane {
+    pub(crate) fn new(source: Arc<dyn Source>) -> Self {
+        Self {
+            source,
+            running: Mutex::default(),
+        }
+    }
+
+    /// The call, where it is one of a tool that an adapter offers.
+    pub(crate) fn takes(&self, method: &str, params: Option<&Map<String, Value>>) -> Option<Call> {
+        if method != "tools/call" {
+            return None;
+        }
+        let name = params?.get("name")?.as_str()?;
+        if tools::names().contains(&name) {
+            return None;
+        }
+        let engine = self.source.engine()?;
+        let gates = self.source.gates();
+        let tool = engine.catalogue().get(name).cloned();
+        let may_come = || gates.open_for(Class::WriteExternal) && engine.is_waiting_for_tools();
+        if tool.is_none() && !may_come() {
+            return None;
+        }
+        Some(Call {
+            name: name.to_owned(),
+            engine,
+            gates,
+            tool,
+        })
+    }
+
+    /// Runs a call and hands the line that answers it to `answer`, once. Progress goes to `out`.
+    pub(crate) fn run<F>(
+        self: &Arc<Self>,
+        id: NumberOrString,
+        call: Call,
+        params: Map<String, Value>,
+        out: mpsc::Sender<String>,
+        answer: impl FnOnce(String) -> F + Send + 'static,
+    ) where
+        F: Future<Output = ()> + Send,
+    {
+        let (lane, key, noted) = (Arc::downgrade(self), id.clone(), id.clone());
+        // Held until the task is noted, so that its end is not noted before.
+        let mut running = self.lock();
+        let task = tokio::spawn(async move {
+            let line = answer_line(id, call, params, out).await;
+            if let Some(lane) = lane.upgrade() {
+                lane.lock().remove(&key);
+            }
+            answer(line).await;
+        });
+        running.insert(noted, task.abort_handle());
+    }
+
+    /// Ends a call that its client does not want any more.
+    pub(crate) fn cancel(&self, id: &NumberOrString) {
+        if let Some(task) = self.lock().remove(id) {
+            task.abort();
+        }
+    }
+
+    /// The entries that the tools of adapters add to `tools/list`.
+    pub(crate) fn listed(&self) -> Vec<Value> {
+        let (Some(engine), gates) = (self.source.engine(), self.source.gates()) else {
+            return Vec::new();
+        };
+        if !gates.open_for(Class::External) {
+            return Vec::new();
+        }
+        let catalogue = engine.catalogue();
+        let open = catalogue
+            .iter()
+            .filter(|(_, tool)| gates.open_for(class(tool)));
+        open.map(|(_, tool)| Value::clone(&tool.listed)).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<NumberOrString, AbortHandle>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        for task in self.lock().values() {
+            task.abort();
+        }
+    }
+}
+
+/// The gates a tool of an adapter stands behind.
+fn class(tool: &Published) -> Class {
+    if tool.writes {
+        Class::WriteExternal
+    } else {
+        Class::External
+    }
+}
+
+async fn answer_line(
+    id: NumberOrString,
+    call: Call,
+    mut params: Map<String, Value>,
+    out: mpsc::Sender<String>,
+) -> String {
+    let id = id.into_json_value();
+    let tool = match call.tool {
+        Some(tool) => Some(tool),
+        None => call.engine.awaited_tool(&call.name).await,
+    };
+    let Some(tool) = tool else {
+        return jsonrpc::error_line(
+            &id,
+            jsonrpc::INVALID_PARAMS,
+            &unknown(Some(&call.engine), &call.name),
+        );
+    };
+    let closed = call.gates.closed_for(class(&tool));
+    if !closed.is_empty() {
+        return result_line(&id, &tool_error(&gates::refusal(&call.name, &closed)));
+    }
+    let meta = params.remove("_meta");
+    let modern = meta
+        .as_ref()
+        .is_some_and(|meta| meta.get(META_PROTOCOL_VERSION).is_some());
+    let token = meta.as_ref().and_then(|meta| meta.get("progressToken"));
+    let progress = token.cloned().map(|token| forward_progress(token, out));
+    let arguments = params.remove("arguments");
+    match call
+        .engine
+        .call_published(&tool, arguments, meta, progress)
+        .await
+    {
+        Ok(result) if modern => result_line(&id, &completed(&result)),
+        Ok(result) => result_line(&id, &result),
+        Err(RawFault::Protocol(error)) => line(&id, "error", &error.raw),
+        Err(RawFault::Call(fault)) => result_line(&id, &tool_error(&fault.to_string())),
+    }
+}
+
+/// Why no tool of this name is called.
+pub(crate) fn unknown(engine: Option<&Engine>, name: &str) -> String {
+    let catalogue = engine.map(Engine::catalogue);
+    let offered = catalogue.iter().flat_map(|catalogue| catalogue.names());
+    let known = tools::names().iter().copied().chain(offered);
+    match nearest(name, known) {
+        Some(near) => format!("there is no tool `{name}`; did you mean `{near}`?"),
+        None => format!("there is no tool `{name}`; `tools/list` names those there are"),
+    }
+}
+
+/// Passes a server's progress on under the client's own token.
+fn forward_progress(token: Value, out: mpsc::Sender<String>) -> mpsc::UnboundedSender<Value> {
+    let (sender, mut receiver) = mpsc::unbounded_channel::<Value>();
+    tokio::spawn(async move {
+        while let Some(mut params) = receiver.recv().await {
+            if let Some(members) = params.as_object_mut() {
+                members.insert("progressToken".to_owned(), token.clone());
+            }
+            let message = json!({
+                "jsonrpc": "2.0", "method": "notifications/progress", "params": params,
+            });
+            if out.send(message.to_string()).await.is_err() {
+                return;
+            }
+        }
+    });
+    sender
+}
+
+fn tool_error(words: &str) -> Box<RawValue> {
+    raw(&json!({"content": [{"type": "text", "text": words}], "isError": true}))
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    // What came from JSON can be written as JSON.
+    serde_json::value::to_raw_value(value).unwrap_or_default()
+}
+
+/// The result of a server of an earlier era as one of 2026-07-28: it says that it is complete.
+fn completed(result: &RawValue) -> Box<RawValue> {
+    match serde_json::from_str::<Map<String, Value>>(result.get()) {
+        Ok(mut members) => {
+            members
+                .entry("resultType")
+                .or_insert_with(|| "complete".into());
+            raw(&Value::Object(members))
+        }
+        Err(_) => result.to_owned(),
+    }
+}
+
+fn result_line(id: &Value, result: &RawValue) -> String {
+    line(id, "result", result)
+}
+
+/// What a server said goes out as it came in; a line break in it would end the message early.
+fn line(id: &Value, member: &str, result: &RawValue) -> String {
+    let result = result.get();
+    let mut line = format!(r#"{{"jsonrpc":"2.0","id":{id},"{member}":"#);
+    line.reserve(result.len() + 1);
+    // Between the tokens of JSON a line break is a blank, and in a string there is none.
+    line.extend(
+        result
+            .chars()
+            .map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }),
+    );
+    line.push('}');
+    line
+}
