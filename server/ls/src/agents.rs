@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kontext_engine::{Engine, engine};
 use kontext_ide::Snapshot;
 use kontext_mcp::picture::Picture;
 use kontext_mcp::{Answers, Gates, Revision, Source};
 use tokio::sync::watch;
 
 use crate::endpoint::{Endpoint, Places};
+use crate::work::Work;
 use crate::workspace::{Options, Refresher, Store, refresh_once};
 use crate::world;
 
@@ -16,6 +18,7 @@ use crate::world;
 #[derive(Clone, Default)]
 pub struct AgentsEndpoint {
     state: Arc<Mutex<State>>,
+    work: Work,
 }
 
 #[derive(Default)]
@@ -31,7 +34,7 @@ impl AgentsEndpoint {
     /// Follows the roots from then on.
     pub fn open(&self, store: &Arc<Store>) {
         let (this, mut snapshots) = (self.clone(), store.subscribe());
-        let source = Arc::new(StoreSource::new(Arc::clone(store)));
+        let source = Arc::new(StoreSource::new(Arc::clone(store), &self.work));
         tokio::spawn(async move {
             let mut roots = roots_of(&snapshots.borrow_and_update());
             match Endpoint::start(&Places::of_environment(), &roots, source).await {
@@ -55,9 +58,10 @@ impl AgentsEndpoint {
         });
     }
 
-    /// Closes it and removes its files. It stays closed.
-    pub fn close(&self) {
+    /// Closes it, removes its files and ends what adapters have started. It stays closed.
+    pub async fn close(&self) {
         *self.lock() = State::Closed;
+        self.work.stop().await;
     }
 
     fn set(&self, endpoint: Endpoint) -> bool {
@@ -93,6 +97,7 @@ fn roots_of(snapshot: &Snapshot) -> Vec<PathBuf> {
 /// The answers of a store.
 pub struct StoreSource {
     store: Arc<Store>,
+    engine: Engine,
     revision: watch::Receiver<Revision>,
     /// Ends with the source.
     _task: AbortOnDrop,
@@ -108,11 +113,13 @@ impl Drop for AbortOnDrop {
 
 impl StoreSource {
     /// Answers from `store`. Must be called in a tokio runtime.
-    pub fn new(store: Arc<Store>) -> Self {
+    pub fn new(store: Arc<Store>, work: &Work) -> Self {
+        let engine = work.engine_of(&store);
         let (sender, revision) = watch::channel(Revision::default());
-        let task = tokio::spawn(follow(store.subscribe(), sender));
+        let task = tokio::spawn(follow(store.subscribe(), engine.downgrade(), sender));
         Self {
             store,
+            engine,
             revision,
             _task: AbortOnDrop(task),
         }
@@ -121,7 +128,16 @@ impl StoreSource {
 
 impl Source for StoreSource {
     fn snapshot(&self) -> Arc<dyn Answers> {
-        Arc::new(picture(self.store.snapshot()))
+        let engine = Some(self.engine.clone());
+        Arc::new(picture(self.store.snapshot()).with_engine(engine))
+    }
+
+    fn gates(&self) -> Gates {
+        picture(self.store.snapshot()).gates()
+    }
+
+    fn engine(&self) -> Option<Engine> {
+        Some(self.engine.clone())
     }
 
     fn subscribe(&self) -> watch::Receiver<Revision> {
@@ -138,17 +154,44 @@ fn read(path: &Path) -> Result<Option<String>, String> {
     world::read_layer(path).map_err(|fault| fault.to_string())
 }
 
-/// Turns snapshots into what a client may have to look at again.
-async fn follow(mut snapshots: watch::Receiver<Arc<Snapshot>>, sender: watch::Sender<Revision>) {
+/// Turns snapshots, and what happens to servers, into what a client may have to look at again.
+async fn follow(
+    mut snapshots: watch::Receiver<Arc<Snapshot>>,
+    engine: engine::Weak,
+    sender: watch::Sender<Revision>,
+) {
     let mut last = seen(&snapshots.borrow_and_update());
-    while snapshots.changed().await.is_ok() {
-        let now = seen(&snapshots.borrow_and_update());
-        sender.send_modify(|revision| {
-            revision.contents += 1;
-            revision.tools += u64::from(now.0 != last.0);
-            revision.resources += u64::from(now.1 != last.1);
-        });
-        last = now;
+    let Some(mut work) = engine.upgrade().map(|engine| engine.subscribe()) else {
+        return;
+    };
+    let mut offered = engine.upgrade().map(|engine| engine.catalogue());
+    loop {
+        tokio::select! {
+            changed = snapshots.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let now = seen(&snapshots.borrow_and_update());
+                sender.send_modify(|revision| {
+                    revision.contents += 1;
+                    revision.tools += u64::from(now.0 != last.0);
+                    revision.resources += u64::from(now.1 != last.1);
+                });
+                last = now;
+            }
+            changed = work.changed() => {
+                let Some(engine) = engine.upgrade().filter(|_| changed.is_ok()) else {
+                    return;
+                };
+                let now = engine.catalogue();
+                let same = offered.as_ref().is_some_and(|offered| offered.offers_the_same(&now));
+                sender.send_modify(|revision| {
+                    revision.contents += 1;
+                    revision.tools += u64::from(!same);
+                });
+                offered = Some(now);
+            }
+        }
     }
 }
 
@@ -164,10 +207,10 @@ fn seen(snapshot: &Arc<Snapshot>) -> (Gates, Vec<(String, bool)>) {
 
 /// A source that reads the disk, for an agent without a language server: looks at everything once
 /// and then follows what changes.
-pub fn from_disk(dir: &Path) -> Arc<dyn Source> {
+pub fn from_disk(dir: &Path, work: &Work) -> Arc<dyn Source> {
     let store = disk_store(dir);
     tokio::spawn(Refresher::new(&store).run());
-    Arc::new(StoreSource::new(store))
+    Arc::new(StoreSource::new(store, work))
 }
 
 /// A store over the files of the work tree that `dir` lies in, conditions judged.

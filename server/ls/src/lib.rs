@@ -10,5 +10,6 @@ pub mod endpoint;
 pub mod log;
 pub mod server;
 pub mod wire;
+pub mod work;
 pub mod workspace;
 pub mod world;

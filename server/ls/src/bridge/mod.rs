@@ -191,7 +191,7 @@ impl Bridge {
                         Line::End => end = Some(Instant::now() + LAST_ANSWERS),
                     }
                 }
-                () = self.watch.changed(), if end.is_none() => {
+                () = self.watch.changed(), if end.is_none() && !self.session.is_calling() => {
                     if let Some(better) = self.better_than(&backend.origin.clone()).await {
                         backend = better;
                         self.changed_over();
@@ -278,6 +278,7 @@ impl Bridge {
     fn changed_over(&mut self) {
         // Requests among them are in the session's books; the rest had its old reader only.
         self.for_backend.clear();
+        self.for_agent.extend(self.session.lost());
         self.for_backend.extend(self.session.replay());
         self.for_agent.extend(self.session.news());
     }

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use kontext_mcp::jsonrpc::{self, Message};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -21,6 +23,16 @@ struct Open {
     id: Value,
     line: Vec<u8>,
     kind: Kind,
+    /// How often it was sent.
+    sent: u32,
+}
+
+/// The outer form of a message, the rest passed over: answers may be large.
+#[derive(Deserialize)]
+struct Head {
+    id: Option<Value>,
+    method: Option<String>,
+    result: Option<IgnoredAny>,
 }
 
 #[derive(Debug)]
@@ -33,12 +45,15 @@ enum Kind {
     },
     Subscribe(String),
     Unsubscribe(String),
-    /// Sent again to a new server. That is right for all there is: reading twice does no harm.
-    /// A tool that reaches an adapter or writes must not be called twice; once there are such
-    /// tools, an open call of one is to be answered with an error that says its outcome is not
-    /// known.
+    /// A call that reaches an adapter or changes something: never sent twice.
+    Call,
+    /// Sent again to a new server: reading twice does no harm.
     Other,
 }
+
+/// How often a request is sent to servers at most: one that brings a server down must not bring
+/// down the next ones.
+const MOST_SENT: u32 = 3;
 
 /// The books of one session.
 #[derive(Debug, Default)]
@@ -88,6 +103,13 @@ impl Session {
             }
             "resources/subscribe" => uri().map_or(Kind::Other, Kind::Subscribe),
             "resources/unsubscribe" => uri().map_or(Kind::Other, Kind::Unsubscribe),
+            "tools/call" => {
+                let name = message.params().and_then(|params| params.get("name"));
+                match name.and_then(Value::as_str) {
+                    Some(name) if !kontext_mcp::tools::only_looks(name) => Kind::Call,
+                    _ => Kind::Other,
+                }
+            }
             _ => Kind::Other,
         };
         // A second request under an open id is refused by the server; the first stays.
@@ -96,6 +118,7 @@ impl Session {
                 id: id.clone(),
                 line: line.to_vec(),
                 kind,
+                sent: 1,
             });
         }
     }
@@ -121,25 +144,49 @@ impl Session {
 
     /// Whether the agent waits for an answer that a server gives at once.
     pub(super) fn is_waiting(&self) -> bool {
-        self.open.iter().any(|open| {
-            !matches!(
-                open.kind,
-                Kind::Listen {
-                    acknowledged: true,
-                    ..
-                }
-            )
+        self.open.iter().any(|open| match open.kind {
+            Kind::Listen { acknowledged, .. } => !acknowledged,
+            Kind::Call => false,
+            _ => true,
         })
+    }
+
+    /// Whether a call is under way that a change of servers would cut off.
+    pub(super) fn is_calling(&self) -> bool {
+        self.open.iter().any(|open| matches!(open.kind, Kind::Call))
+    }
+
+    /// The answers to what a server took with it and must not be sent to another one.
+    pub(super) fn lost(&mut self) -> Vec<Vec<u8>> {
+        let lost = |open: &mut Open| matches!(open.kind, Kind::Call) || open.sent >= MOST_SENT;
+        self.open
+            .extract_if(.., lost)
+            .map(|open| {
+                let words = match open.kind {
+                    Kind::Call => {
+                        "the server went away during the call; whether it was carried out is not \
+                         known: look before calling again"
+                    }
+                    _ => "the server went away each time it was asked this; the session goes on",
+                };
+                jsonrpc::error_line(&open.id, jsonrpc::INTERNAL_ERROR, words).into_bytes()
+            })
+            .collect()
     }
 
     /// Judges a line of the server.
     pub(super) fn judge_answer(&mut self, line: &[u8]) -> Verdict {
-        let Ok(Value::Object(body)) = serde_json::from_slice::<Value>(line) else {
+        let Ok(head) = serde_json::from_slice::<Head>(line) else {
             return Verdict::Forward;
         };
-        match (body.get("method").and_then(Value::as_str), body.get("id")) {
-            (None, Some(id)) => self.answered(id, body.contains_key("result")),
-            (Some("notifications/subscriptions/acknowledged"), _) => self.acknowledged(&body),
+        match (head.method.as_deref(), &head.id) {
+            (None, Some(id)) => self.answered(id, head.result.is_some()),
+            (Some("notifications/subscriptions/acknowledged"), _) => {
+                match serde_json::from_slice::<Map<String, Value>>(line) {
+                    Ok(body) => self.acknowledged(&body),
+                    Err(_) => Verdict::Forward,
+                }
+            }
             _ => Verdict::Forward,
         }
     }
@@ -174,7 +221,7 @@ impl Session {
                     }
                 }
                 Kind::Unsubscribe(uri) => self.subscribed.retain(|known| *known != uri),
-                Kind::Listen { .. } | Kind::Other => {}
+                Kind::Listen { .. } | Kind::Call | Kind::Other => {}
             }
         }
         Verdict::Forward
@@ -222,7 +269,12 @@ impl Session {
                 lines.push(subscribe.to_string().into_bytes());
             }
         }
-        lines.extend(self.open.iter().map(|open| open.line.clone()));
+        for open in &mut self.open {
+            if !matches!(open.kind, Kind::Listen { .. }) {
+                open.sent += 1;
+            }
+            lines.push(open.line.clone());
+        }
         lines
     }
 

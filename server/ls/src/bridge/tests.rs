@@ -51,6 +51,14 @@ impl Source for Fixed {
         self.answers.clone()
     }
 
+    fn gates(&self) -> Gates {
+        Gates::default()
+    }
+
+    fn engine(&self) -> Option<kontext_engine::Engine> {
+        None
+    }
+
     fn subscribe(&self) -> watch::Receiver<Revision> {
         self.revision.subscribe()
     }
@@ -67,6 +75,16 @@ impl Answers for Named {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot::default()
+    }
+
+    fn preview(
+        &self,
+        _adapter: &str,
+        _op: &str,
+        _inputs: &serde_json::Map<String, serde_json::Value>,
+        _payload: Option<&serde_json::Value>,
+    ) -> Result<kontext_mcp::answers::Preview, AnswerError> {
+        Err(AnswerError("there is nothing to preview".to_owned()))
     }
 
     fn check(&self, target: CheckTarget<'_>) -> Result<Checked, AnswerError> {

@@ -96,12 +96,12 @@ async fn serve(args: &Args) -> Result<Ended, Failure> {
         () = terminated() => Ok(Ended::Parent),
     };
     // The process leaves without dropping what runs: the socket file must go first.
-    endpoint.close();
+    endpoint.close().await;
     ended
 }
 
 /// Waits for the signal that asks the process to end.
-async fn terminated() {
+pub(super) async fn terminated() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

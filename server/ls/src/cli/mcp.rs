@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Failure, Outcome};
 use crate::wire::Address;
+use crate::work::Work;
 use crate::{agents, bridge, log};
 
 /// Which workspace the agent works in.
@@ -45,8 +46,14 @@ async fn serve(dir: PathBuf) -> Result<(), Failure> {
         .await
         .map_err(|error| Failure::io("standard input", error))?;
     let options = bridge::Options::new(dir.clone());
-    let disk: bridge::Disk = Arc::new(move || agents::from_disk(&dir));
-    bridge::run(transport.input, transport.output, options, disk)
-        .await
-        .map_err(|error| Failure::io("the agent", error))
+    let work = Work::default();
+    let used = work.clone();
+    let disk: bridge::Disk = Arc::new(move || agents::from_disk(&dir, &used));
+    let carried = tokio::select! {
+        carried = bridge::run(transport.input, transport.output, options, disk) => carried,
+        () = super::lsp::terminated() => Ok(()),
+    };
+    // The process leaves without dropping what runs.
+    work.stop().await;
+    carried.map_err(|error| Failure::io("the agent", error))
 }

@@ -8,26 +8,11 @@ use kontext_mcp::Answers as _;
 use kontext_mcp::answers::{AdapterStatus, Layer, Status};
 use kontext_mcp::picture::Picture;
 
-use super::check::where_layers_lie;
-use super::{Outcome, Shell, TextFormat, workspace_dir};
+use super::super::check::where_layers_lie;
+use super::super::{Outcome, Shell, TextFormat, workspace_dir};
+use super::visible;
 use crate::workspace::{Options, Store, refresh_once};
 use crate::world::{Places, read_layer};
-
-/// What is wanted of the adapters. Without a word: the list.
-#[derive(Debug, Clone, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub struct Args {
-    #[command(subcommand)]
-    command: Option<Command>,
-    #[command(flatten)]
-    list: ListArgs,
-}
-
-#[derive(Debug, Clone, clap::Subcommand)]
-enum Command {
-    /// Each adapter with its status and the reasons for it
-    List(ListArgs),
-}
 
 /// How the list is printed, and for which directory.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -52,22 +37,11 @@ impl ListArgs {
     }
 }
 
-/// Runs the subcommand.
-///
-/// # Errors
-/// As the subcommand's.
-pub fn run(args: &Args, shell: &Shell) -> Outcome {
-    match &args.command {
-        None => list(&args.list, shell),
-        Some(Command::List(list_args)) => list(list_args, shell),
-    }
-}
-
 /// Prints the list.
 ///
 /// # Errors
 /// When the directory is none, or standard output cannot be written.
-fn list(args: &ListArgs, shell: &Shell) -> Outcome {
+pub(super) fn run(args: &ListArgs, shell: &Shell) -> Outcome {
     let folder = workspace_dir(args.dir.as_deref())?;
     let store = Store::new(Options::of_process(false));
     store.set_folders(&[folder]);
@@ -150,9 +124,4 @@ fn style(status: &str) -> Style {
         "untrusted" => AnsiColor::Magenta.on_default(),
         _ => Style::new().dimmed(),
     }
-}
-
-/// A text from a file, without what a terminal would obey.
-fn visible(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
 }
