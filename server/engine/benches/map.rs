@@ -1,5 +1,5 @@
-//! An answer of 10 MB: parsing it, and mapping its items to hits. Mapping should cost at most half
-//! as much again as parsing.
+//! An answer of 10 MB: parsing it, and mapping its items to hits. Mapping should cost at most
+//! one and a half times what parsing costs.
 
 use std::fmt::Write;
 use std::hint::black_box;

@@ -11,21 +11,39 @@ const ELLIPSIS: char = '…';
 /// terminal sequences, control and invisible formatting characters removed. Reads no further than
 /// it needs.
 pub(super) fn one_line(text: &str, most: usize) -> String {
-    collapse(without_sequences(text).chars(), most)
+    if is_plain(text, most) {
+        return text.to_owned();
+    }
+    collapse(&without_sequences(text), most)
 }
 
-/// The same over characters; terminal sequences are the caller's affair.
-pub(super) fn collapse(chars: impl Iterator<Item = char>, most: usize) -> String {
-    let mut out = String::new();
+/// Whether a text is what [`one_line`] would make of it, as most are: copying it is cheaper.
+fn is_plain(text: &str, most: usize) -> bool {
+    let mut before = ' ';
+    let single = text.len() <= most
+        && text.chars().all(|c| {
+            let fits = c.is_ascii_graphic()
+                || (c == ' ' && before != ' ')
+                || (!c.is_ascii() && !c.is_whitespace() && !is_invisible(c));
+            before = c;
+            fits
+        });
+    single && before != ' '
+}
+
+fn collapse(text: &str, most: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(most.saturating_mul(2)));
     let mut count = 0;
     let mut gap = false;
-    for c in chars {
-        if c.is_whitespace() {
-            gap = count > 0;
-            continue;
-        }
-        if is_invisible(c) {
-            continue;
+    for c in text.chars() {
+        if !c.is_ascii_graphic() {
+            if c.is_whitespace() {
+                gap = count > 0;
+                continue;
+            }
+            if is_invisible(c) {
+                continue;
+            }
         }
         let needed = 1 + usize::from(gap);
         if count + needed > most {
@@ -75,6 +93,9 @@ const LONGEST_URI: usize = 8 * 1024;
 pub(super) fn uri(text: &str) -> Option<String> {
     if text.len() > LONGEST_URI {
         return None;
+    }
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Some(text.to_owned());
     }
     let text = without_sequences(text);
     let mut out = String::with_capacity(text.len());

@@ -6,7 +6,7 @@ use std::cell::{Cell, OnceCell};
 use kontext_config::eval::{Scope, text_of};
 use kontext_config::model::HitMap;
 use kontext_config::select::select_one;
-use kontext_syntax::path::{MapAlternative, MapValue};
+use kontext_syntax::path::{MapAlternative, MapValue, Step, StepKind};
 use regex::Regex;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,21 +22,83 @@ const BORROWED_TITLE: usize = 80;
 /// The most characters of a kind.
 const MAX_KIND: usize = 80;
 
-const TITLES: &[&str] = &["title", "name", "subject", "heading", "uri", "path", "id"];
-const SNIPPETS: &[&str] = &[
-    "snippet",
-    "abstract",
-    "summary",
-    "content",
-    "text",
-    "description",
-    "body",
-    "overview",
-];
-const URIS: &[&str] = &["uri", "url", "path", "file", "id"];
-const SCORES: &[&str] = &["score", "relevance", "similarity", "rank"];
-const KINDS: &[&str] = &["kind", "type", "context_type", "category"];
-const DATES: &[&str] = &["date", "created_at", "updated_at", "time", "timestamp"];
+/// How many names a field has at most.
+const NAMES: usize = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Title,
+    Snippet,
+    Uri,
+    Score,
+    Kind,
+    Date,
+}
+
+/// The fields a member of this name is used for where nothing is mapped, each with the rank of the
+/// name among those of the field.
+fn usual_fields(name: &str) -> &'static [(Field, usize)] {
+    use Field::{Date, Kind, Score, Snippet, Title, Uri};
+    match name {
+        "title" => &[(Title, 0)],
+        "name" => &[(Title, 1)],
+        "subject" => &[(Title, 2)],
+        "heading" => &[(Title, 3)],
+        "uri" => &[(Title, 4), (Uri, 0)],
+        "url" => &[(Uri, 1)],
+        "path" => &[(Title, 5), (Uri, 2)],
+        "file" => &[(Uri, 3)],
+        "id" => &[(Title, 6), (Uri, 4)],
+        "snippet" => &[(Snippet, 0)],
+        "abstract" => &[(Snippet, 1)],
+        "summary" => &[(Snippet, 2)],
+        "content" => &[(Snippet, 3)],
+        "text" => &[(Snippet, 4)],
+        "description" => &[(Snippet, 5)],
+        "body" => &[(Snippet, 6)],
+        "overview" => &[(Snippet, 7)],
+        "score" => &[(Score, 0)],
+        "relevance" => &[(Score, 1)],
+        "similarity" => &[(Score, 2)],
+        "rank" => &[(Score, 3)],
+        "kind" => &[(Kind, 0)],
+        "type" => &[(Kind, 1)],
+        "context_type" => &[(Kind, 2)],
+        "category" => &[(Kind, 3)],
+        "date" => &[(Date, 0)],
+        "created_at" => &[(Date, 1)],
+        "updated_at" => &[(Date, 2)],
+        "time" => &[(Date, 3)],
+        "timestamp" => &[(Date, 4)],
+        _ => &[],
+    }
+}
+
+/// The members of an item by the field they are used for: one walk over them is cheaper than
+/// looking up some thirty names.
+#[derive(Default)]
+struct Usual<'i>([[Option<&'i Value>; NAMES]; 6]);
+
+impl<'i> Usual<'i> {
+    fn of(item: &'i Value) -> Self {
+        let mut usual = Self::default();
+        for (name, value) in item.as_object().into_iter().flatten() {
+            for (field, rank) in usual_fields(name) {
+                let names = usual.0.get_mut(*field as usize);
+                if let Some(slot) = names.and_then(|names| names.get_mut(*rank)) {
+                    *slot = Some(value);
+                }
+            }
+        }
+        usual
+    }
+
+    /// In the order they are tried.
+    fn get(&self, field: Field) -> impl Iterator<Item = &'i Value> {
+        let names = self.0.get(field as usize);
+        names.into_iter().flatten().flatten().copied()
+    }
+}
 
 /// One find. Every text is on one line, without control and invisible formatting characters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -87,8 +149,8 @@ pub(super) struct Rules {
 
 #[derive(Clone, Debug)]
 enum Rule {
-    /// Not mapped: the first usable of these members.
-    Usual(&'static [&'static str]),
+    /// Not mapped: the first usable of the members with a usual name.
+    Usual(Field),
     /// `None` where the expression is none.
     Regex(Option<Regex>),
     /// Ranges count in the source.
@@ -120,12 +182,12 @@ impl Rules {
             },
         };
         Self {
-            title: rule("title", &map.title, TITLES),
-            snippet: rule("snippet", &map.snippet, SNIPPETS),
-            uri: rule("uri", &map.uri, URIS),
-            score: rule("score", &map.score, SCORES),
-            kind: rule("kind", &map.kind, KINDS),
-            date: rule("date", &map.date, DATES),
+            title: rule("title", &map.title, Field::Title),
+            snippet: rule("snippet", &map.snippet, Field::Snippet),
+            uri: rule("uri", &map.uri, Field::Uri),
+            score: rule("score", &map.score, Field::Score),
+            kind: rule("kind", &map.kind, Field::Kind),
+            date: rule("date", &map.date, Field::Date),
             notes,
         }
     }
@@ -140,7 +202,9 @@ impl Reading {
             ..Mapped::default()
         };
         mapped.notes.extend_from_slice(&self.rules.notes);
-        for item in self.items(payload) {
+        let items = self.items(payload);
+        mapped.hits.reserve(items.len());
+        for item in items {
             if !self.keeps(&item) {
                 mapped.filtered += 1;
                 continue;
@@ -149,6 +213,7 @@ impl Reading {
                 item: &item,
                 is_piece: matches!(item, Cow::Owned(_)),
                 text: OnceCell::new(),
+                usual: OnceCell::new(),
                 scope,
                 notes: &mut mapped.notes,
             };
@@ -168,6 +233,7 @@ struct Reader<'i, 's> {
     is_piece: bool,
     /// What regular expressions look at.
     text: OnceCell<Cow<'i, str>>,
+    usual: OnceCell<Usual<'i>>,
     scope: &'s Scope<'s>,
     notes: &'s mut Vec<String>,
 }
@@ -216,9 +282,9 @@ impl<'i> Reader<'i, '_> {
     /// The first value a rule gives that `take` can use.
     fn field<T>(&mut self, rule: &Rule, take: impl Fn(&Value) -> Option<T>) -> Option<T> {
         match rule {
-            Rule::Usual(names) => {
-                let object = self.item.as_object()?;
-                names.iter().find_map(|name| take(object.get(*name)?))
+            Rule::Usual(field) => {
+                let usual = self.usual.get_or_init(|| Usual::of(self.item));
+                usual.get(*field).find_map(take)
             }
             Rule::Regex(regex) => {
                 let found = regex.as_ref()?.captures(self.text())?;
@@ -231,9 +297,16 @@ impl<'i> Reader<'i, '_> {
             } => alternatives
                 .iter()
                 .find_map(|alternative| match alternative {
-                    MapAlternative::Path(path) => {
-                        select_one(path, self.item).into_iter().find_map(&take)
-                    }
+                    // Most paths are one name, which needs no list of what it selects.
+                    MapAlternative::Path(path) => match path.steps.as_slice() {
+                        [
+                            Step {
+                                kind: StepKind::Name(name),
+                                ..
+                            },
+                        ] => take(self.item.as_object()?.get(name)?),
+                        _ => select_one(path, self.item).into_iter().find_map(&take),
+                    },
                     MapAlternative::Literal(range) => {
                         take(&Value::String(range.of(source).to_owned()))
                     }
