@@ -9,7 +9,7 @@ mod outside;
 mod text;
 
 pub use grammar::{result_path, template};
-pub use outside::{format, git_config, jsonrpc_line};
+pub use outside::{format, git_config, jsonrpc_line, sse};
 pub use text::{text_edits, toml_document, units_check};
 
 /// Every target by name.
@@ -22,4 +22,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("jsonrpc_line", jsonrpc_line),
     ("git_config", git_config),
     ("format", format),
+    ("sse", sse),
 ];
