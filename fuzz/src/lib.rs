@@ -14,7 +14,7 @@ mod text;
 pub use answer::answer;
 pub use bind::bind;
 pub use grammar::{result_path, template};
-pub use outside::{format, git_config, jsonrpc_line};
+pub use outside::{format, git_config, jsonrpc_line, sse};
 pub use request::request;
 pub use text::{text_edits, toml_document, units_check};
 
@@ -31,4 +31,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("bind", bind),
     ("answer", answer),
     ("request", request),
+    ("sse", sse),
 ];

@@ -27,10 +27,10 @@ const PROVEN: Duration = Duration::from_secs(60);
 const MOST_REST: Duration = Duration::from_secs(60);
 
 /// Changes of the tools are looked at once none has come for this long…
-const QUIET: Duration = Duration::from_millis(50);
+const QUIET: Duration = Duration::from_millis(100);
 
 /// … or the first of them is this old.
-const MOST_QUIET: Duration = Duration::from_millis(500);
+const MOST_QUIET: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Inner {

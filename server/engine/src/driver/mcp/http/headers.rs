@@ -97,10 +97,9 @@ fn collect(schema: &Value, arguments: &Value, found: &mut Vec<(String, String)>,
 /// The value as it can stand in a header.
 fn encoded(value: &str) -> String {
     let edge = |c: char| matches!(c, ' ' | '\t');
+    let wrapped = value.starts_with("=?base64?") && value.ends_with("?=");
     let printable = value.chars().all(|c| matches!(c, ' '..='~'));
-    let padded = value.starts_with(edge) || value.ends_with(edge);
-    let encoded = value.starts_with("=?base64?") && value.ends_with("?=");
-    let plain = printable && !padded && !encoded;
+    let plain = printable && !wrapped && !value.starts_with(edge) && !value.ends_with(edge);
     if plain {
         value.to_owned()
     } else {
