@@ -2,8 +2,10 @@
 
 pub mod command;
 pub mod http;
+pub mod mcp;
 pub mod process;
 pub mod program;
+pub mod reaper;
 
 use std::time::Duration;
 

@@ -220,3 +220,18 @@ fn retry_after(response: &Response) -> Option<Duration> {
     // A moment that has passed asks for no wait.
     Some(Duration::try_from(wait).unwrap_or_default())
 }
+
+/// A client for a URL, as calls are made with: no redirects, a proxy only to other machines.
+pub(crate) fn client_for(url: &Url) -> Result<Client, Fault> {
+    new_client(is_loopback(url)).map_err(|error| {
+        Fault::new(
+            FaultKind::Unreachable,
+            format!("no HTTP client could be made: {error}"),
+        )
+    })
+}
+
+/// Why a request was not answered, without the URL's query.
+pub(crate) fn not_reached(error: &reqwest::Error, url: &Url) -> Fault {
+    words::not_reached(error, url)
+}

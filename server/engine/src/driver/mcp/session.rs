@@ -1,0 +1,438 @@
+//! One connection to a server: calls out, answers back, and what the server says by itself.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::sync::{Notify, broadcast, oneshot, watch};
+
+use super::http::HttpWire;
+use super::log::{Log, Source};
+use super::message::{self, Incoming, METHOD_NOT_FOUND};
+use super::pending::{Failure, Outcome, Pending, Progress, Taken, strange_words};
+use super::stdio::StdioWire;
+use crate::fault::{Fault, FaultKind};
+
+/// The largest message that is read, in bytes.
+pub(super) const MOST_OF_MESSAGE: usize = 32 * 1024 * 1024;
+
+/// A message above [`MOST_OF_MESSAGE`].
+pub(super) fn message_too_large() -> Fault {
+    let most = MOST_OF_MESSAGE / (1024 * 1024);
+    Fault::new(
+        FaultKind::TooLarge,
+        format!(
+            "the server sent a message of more than {most} MiB, which is the most that is read"
+        ),
+    )
+}
+
+/// The protocol that was agreed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Protocol {
+    pub(super) version: String,
+    /// From 2026-07-28 on: no session, and each request says what it needs.
+    pub(super) modern: bool,
+}
+
+/// What the connections of one server have in common.
+#[derive(Debug)]
+pub(super) struct Common {
+    pub(super) log: Log,
+    /// Told of each `notifications/tools/list_changed`.
+    pub(super) changed: Notify,
+    /// The parameters of each `notifications/message`.
+    pub(super) messages: broadcast::Sender<Arc<Value>>,
+    /// The answer to `roots/list`.
+    roots: Value,
+}
+
+impl Common {
+    pub(super) fn new(log: Log, root: &Path) -> Self {
+        Self {
+            log,
+            changed: Notify::new(),
+            messages: broadcast::channel(64).0,
+            roots: roots(root),
+        }
+    }
+
+    pub(super) fn roots(&self) -> &Value {
+        &self.roots
+    }
+}
+
+/// How messages travel.
+#[derive(Debug)]
+pub(super) enum Wire {
+    Stdio(StdioWire),
+    Http(HttpWire),
+}
+
+/// How one call is made.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// How long to wait; for ever without.
+    pub(super) timeout: Option<Duration>,
+    pub(super) progress: Option<Progress>,
+    /// Not to be cancelled: the handshake.
+    pub(super) quiet: bool,
+    /// Headers besides those that every call has (HTTP).
+    pub(super) headers: Vec<(String, String)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) common: Arc<Common>,
+    pub(super) wire: Wire,
+    pending: Mutex<Pending>,
+    protocol: OnceLock<Protocol>,
+    /// A call has been answered: the server does work.
+    served: AtomicBool,
+    /// Why it is over, once it is. Calls that wait are told a little later.
+    over: watch::Sender<Option<Over>>,
+}
+
+/// How a connection came to its end.
+#[derive(Clone, Debug)]
+pub(super) enum Over {
+    /// The server's standard output has ended.
+    Ended,
+    /// The HTTP session is not known any more.
+    Expired,
+    /// It broke the protocol so that nothing more can be read.
+    Broken(Fault),
+}
+
+impl Session {
+    pub(super) fn new(common: Arc<Common>, wire: Wire) -> Arc<Self> {
+        Arc::new(Self {
+            common,
+            wire,
+            pending: Mutex::default(),
+            protocol: OnceLock::new(),
+            served: AtomicBool::new(false),
+            over: watch::Sender::new(None),
+        })
+    }
+
+    pub(super) fn protocol(&self) -> Option<&Protocol> {
+        self.protocol.get()
+    }
+
+    pub(super) fn is_modern(&self) -> bool {
+        self.protocol().is_some_and(|protocol| protocol.modern)
+    }
+
+    /// Every later call follows this protocol.
+    pub(super) fn agree(&self, protocol: Protocol) {
+        let _ = self.protocol.set(protocol);
+    }
+
+    /// The handshake is over.
+    pub(super) fn opened(&self) {
+        self.pending(Pending::relax);
+    }
+
+    /// A call has been answered.
+    pub(super) fn serves(&self) {
+        self.served.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_served(&self) -> bool {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.borrow().is_some()
+    }
+
+    /// Notes that the connection is over; the first reason stays.
+    pub(super) fn end(&self, over: Over) {
+        self.over.send_if_modified(|known| {
+            let new = known.is_none();
+            if new {
+                *known = Some(over);
+            }
+            new
+        });
+    }
+
+    /// Waits until the connection is over.
+    pub(super) async fn ended(&self) -> Over {
+        let mut over = self.over.subscribe();
+        match over.wait_for(Option::is_some).await {
+            Ok(over) => over.clone().unwrap_or(Over::Ended),
+            Err(_) => Over::Ended,
+        }
+    }
+
+    /// Ends all calls with a reason.
+    pub(super) fn close(&self, fault: &Fault) {
+        self.pending(|pending| pending.close(fault));
+    }
+
+    /// Takes no more calls, but lets those that wait come to their end.
+    pub(super) fn retire(&self) {
+        let fault = Fault::new(FaultKind::Unreachable, "the session has expired");
+        self.pending(|pending| pending.refuse(fault));
+    }
+
+    pub(super) fn fail(&self, id: u64, failure: Failure) {
+        self.pending(|pending| pending.fail(id, failure));
+    }
+
+    pub(super) fn is_waiting(&self, id: u64) -> bool {
+        self.pending(|pending| pending.is_waiting(id))
+    }
+
+    fn pending<T>(&self, look: impl FnOnce(&mut Pending) -> T) -> T {
+        look(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Calls a method and waits for its answer. Dropping the future cancels the call.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        method: &str,
+        params: &str,
+        exchange: Exchange,
+    ) -> Outcome {
+        let wants_progress = exchange.progress.is_some();
+        let (id, outcome) = self
+            .pending(|pending| pending.register(exchange.progress))
+            .map_err(Failure::Fault)?;
+        let mut guard = Guard {
+            session: self,
+            id,
+            quiet: exchange.quiet,
+            reason: "the caller does not wait any more",
+            task: None,
+            done: false,
+        };
+        let mut meta = if self.is_modern() {
+            client_meta()
+        } else {
+            Map::new()
+        };
+        if wants_progress {
+            meta.insert("progressToken".to_owned(), Value::from(id));
+        }
+        let line = if meta.is_empty() {
+            message::request(id, method, params)
+        } else {
+            message::request(id, method, &message::with_meta(params, meta))
+        };
+        match &self.wire {
+            Wire::Stdio(wire) => wire.send(line.into_bytes()).map_err(Failure::Fault)?,
+            Wire::Http(_) => {
+                let task = super::http::request(self, id, method, params, line, exchange.headers);
+                guard.task = Some(task);
+            }
+        }
+        let outcome = match exchange.timeout {
+            None => outcome.await,
+            Some(limit) => match tokio::time::timeout(limit, outcome).await {
+                Ok(outcome) => outcome,
+                Err(_) => {
+                    guard.reason = "no answer in time";
+                    let strange = self
+                        .pending(|pending| pending.forget(id))
+                        .and_then(|waiter| waiter.strange);
+                    return Err(Failure::Fault(timed_out(limit, strange.as_deref())));
+                }
+            },
+        };
+        guard.done = true;
+        outcome.unwrap_or_else(|oneshot::error::RecvError { .. }| {
+            let words = "the connection to the server was given up";
+            Err(Failure::Fault(Fault::new(FaultKind::Unreachable, words)))
+        })
+    }
+
+    /// Sends a notification. Over HTTP it has been taken once this returns.
+    pub(super) async fn notify(&self, method: &str, params: Option<&Value>) {
+        let line = message::notification(method, params);
+        match &self.wire {
+            Wire::Stdio(wire) => {
+                let _ = wire.send(line.into_bytes());
+            }
+            Wire::Http(wire) => {
+                wire.tell(line, self.protocol(), Some(method)).await;
+            }
+        }
+    }
+
+    /// Sends something nobody waits for.
+    fn send(&self, line: String, method: Option<&str>) {
+        match &self.wire {
+            Wire::Stdio(wire) => {
+                let _ = wire.send(line.into_bytes());
+            }
+            Wire::Http(wire) => {
+                let (wire, protocol) = (wire.clone(), self.protocol().cloned());
+                let method = method.map(str::to_owned);
+                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                    runtime.spawn(async move {
+                        wire.tell(line, protocol.as_ref(), method.as_deref()).await;
+                    });
+                }
+            }
+        }
+    }
+
+    /// Takes a text with one message or a batch. `of` is the call in whose answer it came (HTTP).
+    pub(super) fn receive(&self, text: &str, of: Option<u64>) {
+        let stray = |stray: &str| self.common.log.add(Source::Stray, stray);
+        for message in message::read(text, stray) {
+            match message {
+                Incoming::Answer { id, outcome } => self.answered(id, of, outcome),
+                Incoming::Request { id, method } => {
+                    let line = message::answer(id, self.respond(&method));
+                    self.send(line, None);
+                }
+                Incoming::Notification { method, params } => self.told(&method, params),
+            }
+        }
+    }
+
+    fn answered(
+        &self,
+        id: message::Id<'_>,
+        of: Option<u64>,
+        outcome: Result<&RawValue, message::RpcError>,
+    ) {
+        // Copied out of the line before the lock is taken.
+        let outcome = outcome.map(RawValue::to_owned);
+        match self.pending(|pending| pending.take(id, of, outcome)) {
+            Taken::Yes => {}
+            Taken::Late => self.common.log.note(&format!(
+                "an answer with id {id} came after its call had been given up; it was ignored"
+            )),
+            Taken::Strange => self.common.log.note(&strange_words(&id.to_string())),
+        }
+    }
+
+    fn respond(&self, method: &str) -> Result<Value, (i64, String)> {
+        match method {
+            "ping" => Ok(json!({})),
+            "roots/list" => Ok(self.common.roots().clone()),
+            _ => {
+                let shown = crate::driver::excerpt(method, 80);
+                self.common.log.note(&format!(
+                    "the server asked for `{shown}`, which was declined"
+                ));
+                Err((METHOD_NOT_FOUND, format!("`{shown}` is not supported")))
+            }
+        }
+    }
+
+    fn told(&self, method: &str, params: Option<&RawValue>) {
+        match method {
+            "notifications/tools/list_changed" => self.common.changed.notify_one(),
+            "notifications/progress" => {
+                let Some(params) = decoded(params) else {
+                    return;
+                };
+                let token = match params.get("progressToken") {
+                    Some(Value::String(token)) => token.parse().ok(),
+                    Some(token) => token.as_u64(),
+                    None => None,
+                };
+                if let Some(token) = token {
+                    self.pending(|pending| pending.progress(token, params));
+                }
+            }
+            "notifications/message" => {
+                if let Some(params) = decoded(params) {
+                    let _ = self.common.messages.send(Arc::new(params));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn decoded(params: Option<&RawValue>) -> Option<Value> {
+    serde_json::from_str(params?.get()).ok()
+}
+
+/// A call that is being waited for. Ends it where the waiting ends before the answer.
+struct Guard<'a> {
+    session: &'a Arc<Session>,
+    id: u64,
+    quiet: bool,
+    reason: &'static str,
+    task: Option<tokio::task::AbortHandle>,
+    done: bool,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        self.session.pending(|pending| pending.forget(self.id));
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+        // In the newest protocol over HTTP, closing the answer's stream says it.
+        let said = self.task.is_some() && self.session.is_modern();
+        if !self.quiet && !said && !self.session.is_over() {
+            let params = json!({"requestId": self.id, "reason": self.reason});
+            let method = "notifications/cancelled";
+            let line = message::notification(method, Some(&params));
+            self.session.send(line, Some(method));
+        }
+    }
+}
+
+fn timed_out(limit: Duration, strange: Option<&str>) -> Fault {
+    let mut words = format!("no answer within {} ms", limit.as_millis());
+    if let Some(id) = strange {
+        words.push_str(&format!("; {}", strange_words(id)));
+    }
+    Fault::new(FaultKind::TimedOut, words)
+}
+
+/// What we are, to a server.
+pub(super) fn client_info() -> Value {
+    json!({"name": "kontext-ls", "title": "Kontext", "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// What every request of the newest protocol carries.
+pub(super) fn client_meta() -> Map<String, Value> {
+    let mut meta = Map::new();
+    let mut set = |name: &str, value| meta.insert(format!("io.modelcontextprotocol/{name}"), value);
+    set("protocolVersion", Value::from(super::handshake::MODERN));
+    set("clientInfo", client_info());
+    set("clientCapabilities", json!({"roots": {}}));
+    meta
+}
+
+/// The result of `roots/list`.
+fn roots(root: &Path) -> Value {
+    const PATH: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'/')
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~')
+        .remove(b':');
+    let mut path = root.to_string_lossy().into_owned();
+    if cfg!(windows) {
+        path = path.replace('\\', "/");
+    }
+    if !path.starts_with('/') {
+        path.insert(0, '/');
+    }
+    let uri = format!("file://{}", utf8_percent_encode(&path, PATH));
+    let name = root.file_name().map(|name| name.to_string_lossy());
+    match name {
+        Some(name) => json!({"roots": [{"uri": uri, "name": name}]}),
+        None => json!({"roots": [{"uri": uri}]}),
+    }
+}
