@@ -10,7 +10,7 @@ mod request;
 mod text;
 
 pub use grammar::{result_path, template};
-pub use outside::{format, git_config, jsonrpc_line};
+pub use outside::{format, git_config, jsonrpc_line, sse};
 pub use request::request;
 pub use text::{text_edits, toml_document, units_check};
 
@@ -25,4 +25,5 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("git_config", git_config),
     ("format", format),
     ("request", request),
+    ("sse", sse),
 ];

@@ -1,5 +1,6 @@
 //! What comes from other programs, and what formatting makes of a text.
 
+use kontext_engine::driver::mcp::sse::{Event, Parser};
 use kontext_ide::format::{FormatOptions, apply, format as edits_of};
 use kontext_mcp::jsonrpc;
 use kontext_syntax::toml::Document;
@@ -31,6 +32,25 @@ pub fn git_config(data: &[u8]) {
     let remotes = kontext_ls::world::git_config::remotes(&entries);
     assert!(remotes.iter().all(|remote| !remote.url.is_empty()));
     let _ = kontext_ls::world::git_config::setting(&entries, "core", "worktree");
+}
+
+/// A stream of events: how it is cut into chunks, by the first byte, makes no difference.
+pub fn sse(data: &[u8]) {
+    let Some((size, stream)) = data.split_first() else {
+        return;
+    };
+    let read = |size: usize| -> Vec<Event> {
+        let mut parser = Parser::new(1 << 20);
+        let mut events = Vec::new();
+        for chunk in stream.chunks(size) {
+            events.extend(parser.feed(chunk).unwrap_or_default());
+        }
+        events.extend(parser.finish());
+        events
+    };
+    let events = read(usize::from(*size % 16) + 1);
+    assert!(events.iter().all(|event| !event.data.contains('\r')));
+    assert_eq!(events, read(stream.len().max(1)));
 }
 
 /// Formatting changes blanks alone, and once formatted a text stays as it is.
