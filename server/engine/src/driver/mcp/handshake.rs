@@ -6,9 +6,11 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::message::RpcError;
+use super::decode;
+use super::message::{METHOD_NOT_FOUND, RpcError};
 use super::pending::Failure;
 use super::session::{Exchange, Protocol, Session, client_info};
+use super::tools::words;
 use crate::driver::excerpt;
 use crate::fault::{Fault, FaultKind};
 
@@ -60,7 +62,20 @@ pub(super) async fn greet(session: &Arc<Session>) -> Result<Greeting, Failure> {
     if error.code == UNSUPPORTED_VERSION || supported.is_some() {
         let supported = supported.unwrap_or_default();
         if supported.iter().any(|version| version == MODERN) {
-            return discover(session).await;
+            return match discover(session).await {
+                // Requests need no discovery before them; one that leaves it out can still serve.
+                Err(Failure::Rpc(error)) if error.code == METHOD_NOT_FOUND => {
+                    Ok(undiscovered(session))
+                }
+                Err(failure @ Failure::Rpc(_)) => Err(Failure::Fault(Fault::new(
+                    FaultKind::Failed,
+                    format!(
+                        "the server speaks {MODERN}, but does not describe itself: {}",
+                        words(&failure)
+                    ),
+                ))),
+                other => other,
+            };
         }
         let common = LEGACY
             .iter()
@@ -147,6 +162,21 @@ async fn discover(session: &Arc<Session>) -> Result<Greeting, Failure> {
     })
 }
 
+/// A server that speaks the newest protocol, but knows no discovery.
+fn undiscovered(session: &Session) -> Greeting {
+    session.agree(Protocol {
+        version: MODERN.to_owned(),
+        modern: true,
+    });
+    Greeting {
+        version: MODERN.to_owned(),
+        note: Some(format!(
+            "the server speaks {MODERN}, but knows no `{DISCOVER}`"
+        )),
+        ..Greeting::default()
+    }
+}
+
 async fn call(
     session: &Arc<Session>,
     method: &str,
@@ -164,7 +194,10 @@ async fn call(
 }
 
 fn object(raw: &RawValue) -> Option<Map<String, Value>> {
-    serde_json::from_str(raw.get()).ok()
+    match decode::value(raw.get()).ok()? {
+        Value::Object(object) => Some(object),
+        _ => None,
+    }
 }
 
 fn known() -> String {

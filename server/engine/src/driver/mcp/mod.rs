@@ -5,6 +5,7 @@
 //! - `session` is one connection: calls, answers, cancellation, what the server asks and tells.
 //! - `stdio` and `http` carry its messages; [`sse`], `lines`, `message` read them.
 
+mod decode;
 mod handshake;
 mod http;
 mod lines;

@@ -142,7 +142,7 @@ impl Pending {
 
     fn strange(&mut self, id: &str, of: Option<u64>) {
         if let Some(call) = of.or_else(|| self.only().filter(|_| self.strict)) {
-            let words = format!("{}, the call was sent with id {call}", strange_words(id));
+            let words = format!("{}; the call was sent with id {call}", strange_words(id));
             self.fail(
                 call,
                 Failure::Fault(Fault::new(FaultKind::Malformed, words)),
@@ -241,7 +241,7 @@ mod tests {
         let Err(Failure::Fault(fault)) = outcome.try_recv().unwrap() else {
             panic!("a result")
         };
-        insta::assert_snapshot!(fault, @"the server sent an answer with id 0, which matches no call, the call was sent with id 1");
+        insta::assert_snapshot!(fault, @"the server sent an answer with id 0, which matches no call; the call was sent with id 1");
     }
 
     #[test]

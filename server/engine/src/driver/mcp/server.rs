@@ -13,7 +13,7 @@ use super::log::Log;
 use super::pending::Failure;
 use super::session::{Exchange, Session, Wire};
 use super::supervisor::{Inner, Look};
-use super::{CallFault, CallOptions, ServerSpec, State, Tools, http, message};
+use super::{CallFault, CallOptions, ServerSpec, State, Tools, decode, http, message};
 use crate::driver::{MOST_READ, excerpt, too_large};
 use crate::fault::{Fault, FaultKind};
 
@@ -62,7 +62,7 @@ impl Server {
     }
 
     /// Ends it: closes its input, waits, asks, kills, what it has started included. Returns once
-    /// it is gone. Calls that wait are ended with an error.
+    /// it is gone and the rest has been killed. Calls that wait are ended with an error.
     pub async fn stop(&self) {
         self.inner().stop().await;
     }
@@ -146,7 +146,7 @@ impl Server {
             Ok(result) => result,
             Err(fault) => return Err(self.inner().redacted(fault.into_fault())),
         };
-        match serde_json::from_str(result.get()) {
+        match decode::value(result.get()) {
             Ok(value @ Value::Object(_)) => Ok(value),
             Ok(_) => Err(Fault::new(
                 FaultKind::Malformed,
@@ -188,7 +188,7 @@ impl Server {
         options: CallOptions,
     ) -> Result<Value, CallFault> {
         let result = self.call(method, &params.to_string(), options).await?;
-        serde_json::from_str(result.get()).map_err(|error| {
+        decode::value(result.get()).map_err(|error| {
             CallFault::Fault(Fault::new(
                 FaultKind::Malformed,
                 format!("the server's result cannot be read: {error}"),

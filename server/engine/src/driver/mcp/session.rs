@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, broadcast, oneshot, watch};
 
+use super::decode;
 use super::http::HttpWire;
 use super::log::{Log, Source};
 use super::message::{self, Incoming, METHOD_NOT_FOUND};
@@ -357,7 +358,7 @@ impl Session {
 }
 
 fn decoded(params: Option<&RawValue>) -> Option<Value> {
-    serde_json::from_str(params?.get()).ok()
+    decode::value(params?.get()).ok()
 }
 
 /// A call that is being waited for. Ends it where the waiting ends before the answer.

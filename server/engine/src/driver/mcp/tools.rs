@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::decode;
 use super::handshake::Greeting;
 use super::pending::Failure;
 use super::session::{Exchange, Session};
@@ -112,8 +113,12 @@ pub(super) async fn list(session: &Arc<Session>, limit: Duration) -> Result<List
             break;
         };
         let before = listed.tools.len();
+        let again = answer
+            .cursor
+            .as_str()
+            .is_some_and(|next| seen.contains(next));
         for tool in &answer.tools {
-            listed.add(tool);
+            listed.add(tool, again);
         }
         let next = match answer.cursor {
             Value::String(next) if !next.is_empty() => next,
@@ -145,8 +150,9 @@ pub(super) async fn list(session: &Arc<Session>, limit: Duration) -> Result<List
 }
 
 impl Listed {
-    fn add(&mut self, raw: &RawValue) {
-        let Ok(mut tool) = serde_json::from_str::<Value>(raw.get()) else {
+    /// `again`: the page may be one that was read before.
+    fn add(&mut self, raw: &RawValue, again: bool) {
+        let Ok(mut tool) = decode::value(raw.get()) else {
             return self.note(format!(
                 "a tool was left out, it cannot be read: {}",
                 excerpt(raw.get(), 80)
@@ -176,6 +182,9 @@ impl Listed {
             }
         }
         if !self.names.insert(name) {
+            if again {
+                return;
+            }
             return self.note(format!(
                 "the tool `{shown}` is listed more than once; the first one counts"
             ));
