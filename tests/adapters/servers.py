@@ -311,5 +311,9 @@ def clock(checks, server):
             checks.ok("an optional argument is used", seen.endswith("T10:30:00+09:00"), seen)
             wrong = agent.call("noon_elsewhere", {"zone": 7})
             checks.ok("an argument of the wrong type is refused by name", wrong.get("isError") and "zone" in text_of(wrong), wrong)
+            for arguments in ({}, {"time": "12:00"}):
+                none = agent.call("noon_elsewhere", arguments)
+                refused = none.get("isError") and "schema of `noon_elsewhere`" in text_of(none)
+                checks.ok(f"without the required one nothing is called: {arguments}", refused, none)
             unknown = agent.call("noon_elsewhere", {"zone": "Mars/Olympus"})
             checks.ok("the server's own error comes through", unknown.get("isError") and "Mars/Olympus" in text_of(unknown), unknown)
