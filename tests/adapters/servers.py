@@ -133,6 +133,14 @@ def everything_at(checks, place, reached):
         embedded = [block["resource"] for block in reference["content"] if block["type"] == "resource"]
         checks.ok("an embedded resource passes", embedded and embedded[0].get("blob"), reference)
 
+        texts = [f"{number} " + "\u7af9 bamboo " * 10 for number in range(40)]
+        begun = [agent.begin("tools/call", {"name": "everything_echo", "arguments": {"message": text}}) for text in texts]
+        echoed = [text_of(agent.result(number)) for number in begun]
+        checks.same("forty calls at once get each its own answer", echoed, [f"Echo: {text}" for text in texts])
+        big = "\u7af9" * 500_000
+        echoed = text_of(agent.call("everything_echo", {"message": big}))
+        checks.ok("one and a half megabytes pass both ways", echoed == f"Echo: {big}", echoed[:200])
+
         long = f"everything_{LONG}"
         done = agent.call(long, {"duration": 0.4, "steps": 4}, {"progressToken": "tok-1"})
         checks.ok("the long operation ends", "completed" in text_of(done), done)

@@ -34,7 +34,7 @@ mod tests {
         reason = "a test fails by panicking"
     )]
 
-    use kontext_config::model::{DeclaredTool, Op, ToolOp};
+    use kontext_config::model::{DeclaredTool, ToolOp};
     use serde_json::{Map, Value, json};
 
     fn checked(arguments: &Value) -> Result<(), String> {
@@ -47,7 +47,7 @@ mod tests {
             name: "noon".to_owned(),
             description: None,
             schema: schema.as_object().unwrap().clone(),
-            op: ToolOp::Inline(Box::new(Op::default())),
+            op: ToolOp::Inline(Box::default()),
         };
         let none = Map::new();
         super::check(&tool, arguments.as_object().unwrap_or(&none))
