@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use kontext_config::model::{DeclaredTool, Op, ToolOp};
+use kontext_config::model::{DeclaredTool, Format, Op, ToolOp};
 use kontext_config::schema::Driver;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -240,11 +240,24 @@ async fn ask_program(
     let redactor = planned.redactor();
     let output = command::call(adapter, op, context, &inputs.values, limit, redactor).await?;
     let gives_hits = matches!(name, "search" | "history" | "code");
+    let may_mean_nothing = gives_hits && output.may_mean_nothing();
     let (text, failure) = output.answer(gives_hits)?;
     match Outcome::of(Raw::Text(&text), op) {
+        Ok(outcome) if may_mean_nothing && only_remarks(op, &outcome, planned, inputs) => {
+            Ok(outcome)
+        }
         Ok(outcome) => Ok(Outcome { failure, ..outcome }),
         // What it says about its failure is more to the point than half an answer.
         Err(fault) => Err(failure.unwrap_or(fault)),
+    }
+}
+
+/// Whether a stream of events holds nothing but what `where` says is no hit.
+fn only_remarks(op: &Op, outcome: &Outcome, planned: &Planned, inputs: &Inputs) -> bool {
+    let events = op.format == Format::Jsonl && !op.filter.is_empty();
+    events && {
+        let mapped = outcome.hits(planned, inputs);
+        mapped.hits.is_empty() && mapped.dropped == 0
     }
 }
 

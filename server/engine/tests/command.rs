@@ -153,6 +153,16 @@ async fn exit_codes() {
     );
     assert_eq!(partial.answer(false).unwrap_err().kind, FaultKind::Failed);
 
+    // Ripgrep's summary of finding nothing; not the same with a complaint or another code.
+    for (text, may) in [
+        ("echo '{}'; exit 1", true),
+        ("echo '{}'; echo oops >&2; exit 1", false),
+        ("echo '{}'; exit 2", false),
+        ("echo '{}'", false),
+    ] {
+        assert_eq!(of(text).await.may_mean_nothing(), may, "{text}");
+    }
+
     // Not silent, or another code: a failure.
     for text in ["echo oops >&2; exit 1", "exit 2", "echo; exit 3"] {
         let fault = of(text).await.answer(true).unwrap_err();

@@ -69,25 +69,32 @@ pub fn payload(raw: Raw<'_>, format: Format) -> Result<Payload<'_>, Fault> {
 }
 
 fn of_tool(result: &Value, format: Format) -> Result<Payload<'_>, Fault> {
+    let content = result.get("content").and_then(Value::as_array);
+    let content = content.map(Vec::as_slice).unwrap_or_default();
+    let texts: Vec<&str> = content.iter().filter_map(text_of_block).collect();
+    // Whoever asks for lines or text means the text, which servers send beside the structure.
+    let as_text = matches!(format, Format::Lines | Format::Jsonl | Format::Text);
     if let Some(structured) = result
         .get("structuredContent")
         .filter(|it| says_anything(it))
     {
-        return match wrapped_text(structured) {
-            Some(text) if format == Format::Auto => Ok(block(text)
-                .map(Payload::json)
-                .unwrap_or_else(|| Payload::plain(without_mark(text)))),
-            Some(text) => of_text(text, format),
-            None => Ok(Payload {
-                value: Cow::Borrowed(structured),
-                is_text: false,
-                notes: Vec::new(),
-            }),
-        };
+        match wrapped_text(structured) {
+            Some(text) if format == Format::Auto => {
+                return Ok(block(text)
+                    .map(Payload::json)
+                    .unwrap_or_else(|| Payload::plain(without_mark(text))));
+            }
+            Some(text) => return of_text(text, format),
+            None if as_text && !texts.is_empty() => {}
+            None => {
+                return Ok(Payload {
+                    value: Cow::Borrowed(structured),
+                    is_text: false,
+                    notes: Vec::new(),
+                });
+            }
+        }
     }
-    let content = result.get("content").and_then(Value::as_array);
-    let content = content.map(Vec::as_slice).unwrap_or_default();
-    let texts: Vec<&str> = content.iter().filter_map(text_of_block).collect();
     if texts.is_empty() {
         // Links are all there is: each names a resource, with its title and description.
         let links = content

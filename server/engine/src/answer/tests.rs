@@ -145,6 +145,27 @@ fn tool_results_without_json_are_text() {
 }
 
 #[test]
+fn a_format_of_text_reads_the_text_beside_the_structure() {
+    let op = |format| Op {
+        format,
+        ..Op::default()
+    };
+    let both = json!({
+        "content": [block("Otter\nPanda")],
+        "structuredContent": {"content": "Otter\nPanda"},
+    });
+    let lines = shown(Raw::Tool(&both), &op(Format::Lines));
+    assert_eq!(lines, "{\"title\":\"Otter\"}\n{\"title\":\"Panda\"}\n");
+    let whole = "{\"title\":\"Otter Panda\",\"snippet\":\"Otter Panda\"}\n";
+    for format in [Format::Auto, Format::Json] {
+        assert_eq!(shown(Raw::Tool(&both), &op(format)), whole, "{format:?}");
+    }
+    // Without a text there is only the structure.
+    let alone = json!({"content": [], "structuredContent": {"content": "Otter\nPanda"}});
+    assert_eq!(shown(Raw::Tool(&alone), &op(Format::Lines)), whole);
+}
+
+#[test]
 fn a_text_is_cut_where_lines_begin_with_the_prefix() {
     let op = Op {
         split: Some("### ".to_owned()),

@@ -3,7 +3,7 @@
 use kontext_config::schema::nearest;
 use serde_json::{Map, Value};
 
-use super::check::Check;
+use super::check::{Check, Violation};
 use super::convert::forms;
 use super::fill::Run;
 use super::prune::prune;
@@ -125,22 +125,31 @@ impl ToolSchema {
         };
         match violation {
             Some(violation) => {
-                let tool = quoted(offer.tool);
-                let place = if violation.path.is_empty() {
-                    format!("the arguments do not fit the schema of {tool}")
-                } else {
-                    let path = quoted(&violation.path);
-                    format!("the argument {path} does not fit the schema of {tool}")
-                };
+                let words = misfit(offer.tool, &violation);
                 let remedy = if args.is_some() {
                     "correct `args`"
                 } else {
                     "give the arguments in `args`"
                 };
-                let rule = violation.rule;
-                Err(Fault::refused(format!("{place}: {rule}; {remedy}")))
+                Err(Fault::refused(format!("{words}; {remedy}")))
             }
             None => Ok(run.into_bound(arguments)),
+        }
+    }
+
+    /// Whether arguments fit the whole schema as they stand, none at all included.
+    ///
+    /// # Errors
+    /// They do not: with the place and the rule.
+    pub fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), Fault> {
+        let arguments = Value::Object(arguments.clone());
+        let violation = self
+            .whole
+            .as_ref()
+            .and_then(|whole| whole.violation(&arguments));
+        match violation {
+            Some(violation) => Err(Fault::refused(misfit(tool, &violation))),
+            None => Ok(()),
         }
     }
 
@@ -187,6 +196,16 @@ impl ToolSchema {
 /// No name a tool would use.
 fn probe_name(number: usize) -> String {
     format!("\u{1}{number}")
+}
+
+/// What does not fit, with the place and the rule.
+fn misfit(tool: &str, violation: &Violation) -> String {
+    let (tool, rule) = (quoted(tool), &violation.rule);
+    if violation.path.is_empty() {
+        return format!("the arguments do not fit the schema of {tool}: {rule}");
+    }
+    let path = quoted(&violation.path);
+    format!("the argument {path} does not fit the schema of {tool}: {rule}")
 }
 
 /// A schema that validates each parameter as a member of its own, and demands nothing of the whole.

@@ -41,11 +41,19 @@ pub struct Output {
     pub code: Option<i32>,
     /// Whether it said nothing at all, neither an answer nor an error.
     pub silent: bool,
+    /// Whether it said something on its standard error.
+    pub complained: bool,
     /// Why it counts as failed, where it did not end with 0.
     pub failure: Option<Fault>,
 }
 
 impl Output {
+    /// Whether it may mean by its exit code that there is nothing, whatever it printed: `rg --json`
+    /// sums up what it did even where it found nothing.
+    pub fn may_mean_nothing(&self) -> bool {
+        self.code == Some(1) && !self.complained
+    }
+
     /// The text to read as an answer, and a failure to mention beside what is found in it.
     ///
     /// For an op that gives `hits` (search, history, code) a silent exit with 1 means that there
@@ -206,6 +214,7 @@ pub async fn run(
     });
     Ok(Output {
         silent: text.is_empty() && errors.is_empty(),
+        complained: !errors.trim().is_empty(),
         code: status.code(),
         text,
         failure,
