@@ -9,7 +9,7 @@ All of them call `echo` of the same server (echo_server.py):
   bare     a proxy that does nothing but pass calls on with rmcp (bare-proxy/)
   alone    `kontext-ls mcp` without a language server
   joined   `kontext-ls mcp` joined to a language server
-  peer     PyPI mcp-proxy, where it is given
+  peer     PyPI mcp-proxy over streamable HTTP, where it is given
 
 A round is one session of each, in turn: calls one after the other, then as many with 64 in flight.
 The figure of a session is its median; the figure in the table is the median over the rounds.
@@ -18,9 +18,11 @@ at once after the start with 50 servers configured.
 """
 
 import argparse
+import http.client
 import json
 import os
 import pathlib
+import socket
 import statistics
 import subprocess
 import sys
@@ -86,8 +88,58 @@ class Session:
         self.process.wait(10)
 
 
+class HttpSession:
+    """An MCP session with a proxy that serves streamable HTTP; one call after the other."""
+
+    def __init__(self, command):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        words = [command, "--port", str(self.port), "--", *ECHO]
+        self.process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        end = time.monotonic() + 30
+        while True:
+            try:
+                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+                self.connection.connect()
+                break
+            except OSError:
+                if time.monotonic() > end:
+                    raise SystemExit("the peer does not listen")
+                time.sleep(0.05)
+        self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.ids = 0
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        self.ask("initialize", hello)
+        self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def post(self, message):
+        self.connection.request("POST", "/mcp", json.dumps(message), self.headers)
+        response = self.connection.getresponse()
+        session = response.getheader("mcp-session-id")
+        if session:
+            self.headers["Mcp-Session-Id"] = session
+        return response.read()
+
+    def ask(self, method, params):
+        self.ids += 1
+        body = self.post({"jsonrpc": "2.0", "id": self.ids, "method": method, "params": params})
+        data = [line[5:] for line in body.split(b"\n") if line.startswith(b"data:")]
+        message = json.loads(data[-1] if data else body)
+        assert "result" in message, message
+        return message["result"]
+
+    def tool(self, name):
+        return name
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
+
+
 def calls(session, count):
-    """-> (microseconds of a call, calls a second with 64 in flight)"""
+    """-> (microseconds of a call, calls a second with 64 in flight or None)"""
     name = session.tool("echo")
     params = {"name": name, "arguments": {"text": "x"}}
     for _ in range(100):
@@ -97,6 +149,8 @@ def calls(session, count):
         began = time.perf_counter()
         session.ask("tools/call", params)
         took.append((time.perf_counter() - began) * 1e6)
+    if isinstance(session, HttpSession):
+        return statistics.median(took), None
     frames = [session.frame("tools/call", params)[1] for _ in range(count * 2)]
     began = time.perf_counter()
     session.process.stdin.write(b"".join(frames[:IN_FLIGHT]))
@@ -220,10 +274,10 @@ def main():
             "joined": ([server, "mcp", "--dir", str(shared.root)], shared.env),
         }
         if options.peer:
-            contenders["peer"] = ([options.peer, "--", *ECHO], None)
+            contenders["peer"] = (options.peer, None)
         for _ in range(options.rounds):
             for name, (command, env) in contenders.items():
-                session = Session(command, env)
+                session = HttpSession(command) if name == "peer" else Session(command, env)
                 if name == "joined":
                     joined(session)
                 figures.setdefault(name, []).append(calls(session, options.calls))
@@ -232,7 +286,10 @@ def main():
         editor.wait(10)
         overhead = search_overhead(server, scratch)
         first, second = first_list(server, scratch)
-    table = {name: [statistics.median(column) for column in zip(*rows)] for name, rows in figures.items()}
+    def median(column):
+        return None if None in column else statistics.median(column)
+
+    table = {name: [median(column) for column in zip(*rows)] for name, rows in figures.items()}
     bare_call, bare_rate = table["bare"]
     goals = {"alone": (1.3, 0.8), "joined": (1.7, 0.8)}
     print(f"{'':8} {'µs a call':>10} {'to bare':>9} {'a second, 64 in flight':>24} {'to bare':>9}  targets")
@@ -242,7 +299,8 @@ def main():
             most, least = goals[name]
             well = call <= most * bare_call and rate >= least * bare_rate
             goal = f"{'met' if well else 'MISSED'}: <= {most}x, >= {least}x"
-        print(f"{name:8} {call:10.0f} {call / bare_call:8.2f}x {rate:24.0f} {rate / bare_rate:8.2f}x  {goal}")
+        many = f"{'-':>24} {'-':>9}" if rate is None else f"{rate:24.0f} {rate / bare_rate:8.2f}x"
+        print(f"{name:8} {call:10.0f} {call / bare_call:8.2f}x {many}  {goal}")
     if "peer" in table:
         times = table["peer"][0] / table["alone"][0]
         print(f"ahead of the peer by {times:.1f}x  {'met' if times >= 5 else 'MISSED'}: >= 5x")
