@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Fixture;
 use crate::harness::pair::{adapter, agent, editor, joined, why};
+use crate::harness::{Fixture, McpClient};
 
 const SHARED: &str = "[adapters.s]
 driver = \"command\"
@@ -239,62 +239,73 @@ fn what_a_terminal_would_obey_is_written_out() {
     assert!(out.contains("\\u{202e}c"), "{out}");
 }
 
+/// Notifications so far. What they tell of is what follows a change; a state that was passed over
+/// in between is not told of, so each is waited for.
+fn heard(agent: &McpClient) -> usize {
+    agent.received(|received| received.notifications.len())
+}
+
+/// Waits until the status of `s`, told of after `heard` notifications, is this one.
+async fn becomes(agent: &mut McpClient, mut heard: usize, wanted: &str) -> Value {
+    loop {
+        heard = agent
+            .wait("a change", |received| {
+                let now = received.notifications.len();
+                (now != heard).then_some(now)
+            })
+            .await;
+        let status = agent.structured("kontext_status", json!({})).await;
+        if adapter(&status, "s")["status"] == wanted {
+            return status;
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_running_language_server_follows_the_shell_and_the_scripts() {
     let place = place();
-    place.write(
-        ".kontext.toml",
-        "[adapters.s]\ndriver = \"command\"\ncommand = [\"sh\", \"run.sh\"]\n",
-    );
+    let text = "[adapters.s]\ndriver = \"command\"\ncommand = [\"sh\", \"run.sh\"]\n";
+    place.write(".kontext.toml", text);
     place.write("run.sh", "echo 1\n");
     let uri = place.uri(".kontext.toml");
     let mut client = editor(&place).await;
     let mut agent = agent(&place).await;
-    let is = |wanted: &'static str| {
-        move |status: &Value| joined(status) && adapter(status, "s")["status"] == wanted
-    };
-    let status = agent
-        .until("kontext_status", json!({}), is("untrusted"))
-        .await;
+    let untrusted =
+        |status: &Value| joined(status) && adapter(status, "s")["status"] == "untrusted";
+    let status = agent.until("kontext_status", json!({}), untrusted).await;
     assert!(why(&status, "s").contains("kontext-ls trust"), "{status}");
+
+    let before = heard(&agent);
     accept(&place);
-    let status = agent.until("kontext_status", json!({}), is("active")).await;
-    let layer = |status: &Value| {
-        let layers = status["layers"].as_array().unwrap();
-        layers
-            .iter()
-            .find(|one| one["layer"] == "shared")
-            .unwrap()
-            .clone()
-    };
-    assert_eq!(layer(&status)["trusted_by"], "pin");
-    place.write("run.sh", "echo 2\n");
-    agent
-        .until("kontext_status", json!({}), is("untrusted"))
-        .await;
-    place.write("run.sh", "echo 1\n");
-    agent.until("kontext_status", json!({}), is("active")).await;
+    let status = becomes(&mut agent, before, "active").await;
+    let layers = status["layers"].as_array().unwrap();
+    let shared = layers.iter().find(|one| one["layer"] == "shared").unwrap();
+    assert_eq!(shared["trusted_by"], "pin");
+    for (script, wanted) in [("echo 2\n", "untrusted"), ("echo 1\n", "active")] {
+        let before = heard(&agent);
+        place.write("run.sh", script);
+        becomes(&mut agent, before, wanted).await;
+    }
 
     // What is typed and not saved is not what was accepted, unless it says the same.
-    client.open(&uri, &place.read(".kontext.toml"));
-    client.replace(&uri, "\"run.sh\"", "\"run2.sh\"");
-    agent
-        .until("kontext_status", json!({}), is("untrusted"))
-        .await;
-    client.replace(&uri, "\"run2.sh\"", "'run.sh' # as before");
-    agent.until("kontext_status", json!({}), is("active")).await;
+    client.open(&uri, text);
+    for (old, new, wanted) in [
+        ("\"run.sh\"]", "\"run2.sh\"]", "untrusted"),
+        ("\"run2.sh\"]", "'run.sh'] # as before", "active"),
+        ("'run.sh'] # as before", "\"run2.sh\"]", "untrusted"),
+    ] {
+        let before = heard(&agent);
+        client.replace(&uri, old, new);
+        becomes(&mut agent, before, wanted).await;
+    }
     // Saved, it waits for a yes of its own.
-    client.replace(&uri, "'run.sh' # as before", "\"run2.sh\"");
     place.write(".kontext.toml", client.text(&uri));
     client.save(&uri);
-    agent
-        .until("kontext_status", json!({}), is("untrusted"))
-        .await;
+    let before = heard(&agent);
     accept(&place);
-    agent.until("kontext_status", json!({}), is("active")).await;
+    becomes(&mut agent, before, "active").await;
+    let before = heard(&agent);
     assert_eq!(place.run(&["trust", "--revoke"]).0, 0);
-    agent
-        .until("kontext_status", json!({}), is("untrusted"))
-        .await;
+    becomes(&mut agent, before, "untrusted").await;
     client.quit().await;
 }

@@ -145,7 +145,7 @@ fn what_needs_no_trust_has_no_pin() {
     let pin = pin(LAYER);
     assert_eq!(Pin::parse(pin.as_str()), Some(pin.clone()));
     assert!(pin.is_named_by(pin.short()) && pin.is_named_by(&pin.short().to_uppercase()));
-    assert!(!pin.is_named_by(pin.as_str().split_at(11).0) && !pin.is_named_by(""));
+    assert!(!pin.is_named_by(pin.as_str().get(..11).unwrap()) && !pin.is_named_by(""));
     assert!(!pin.is_named_by(&format!("{pin}0")));
 }
 

@@ -27,7 +27,7 @@ use crate::launch;
 use crate::plan::{Plan, Planned};
 
 /// How long an agent's first list of tools waits for servers that were started for it.
-const MOMENT: Duration = Duration::from_millis(800);
+const MOMENT: Duration = Duration::from_millis(400);
 
 /// What an engine is made with.
 #[derive(Clone, Copy, Debug)]

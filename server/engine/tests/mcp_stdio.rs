@@ -135,6 +135,12 @@ async fn an_answer_above_the_limit_of_an_output_says_so() {
 }
 
 #[tokio::test]
+async fn half_a_surrogate_pair_costs_one_character() {
+    let fixture = Fixture::new("cut_text");
+    assert_eq!(text(&fixture.find().await.unwrap()), "cut \u{fffd}");
+}
+
+#[tokio::test]
 async fn marks_carriage_returns_and_foreign_bytes_do_no_harm() {
     let fixture = Fixture::new("windows");
     fixture.ready().await;
@@ -201,7 +207,9 @@ async fn a_list_that_does_not_end_is_ended() {
     assert_eq!(stuck.seen_of("tools/list").len(), 2);
     let notes = stuck.server.tools().notes.join("\n");
     assert!(
-        notes.contains("does not end: page 2 gives a `nextCursor` that came before"),
+        notes.starts_with(
+            "the list of tools does not end: page 2 gives a `nextCursor` that came before"
+        ),
         "{notes}"
     );
     let endless = Fixture::new("endless_pages");
@@ -452,6 +460,7 @@ async fn older_versions_are_spoken_and_unknown_ones_named() {
         ("older_list", "2025-03-26"),
         ("modern", "2026-07-28"),
         ("modern_quiet", "2026-07-28"),
+        ("modern_bare", "2026-07-28"),
     ] {
         let fixture = Fixture::new(mode);
         fixture.find().await.unwrap();
@@ -587,7 +596,7 @@ async fn stopping_ends_the_server_and_what_it_started() {
     let start = Instant::now();
     fixture.server.stop().await;
     assert!(start.elapsed() < Duration::from_secs(5));
-    assert!(!child::runs(fixture.pids()[0]));
+    child::wait_gone(&fixture.pids());
     assert_eq!(*fixture.server.state().borrow(), State::Stopped);
     let error = fixture.find().await.unwrap_err();
     assert!(error.message().contains("was stopped"), "{error}");

@@ -41,6 +41,9 @@ use crate::lines::{Line, Lines, MAX_LINE};
 use crate::server::KontextServer;
 use crate::source::Source;
 
+/// How many answers may wait to be written.
+const WAITING: usize = 64;
+
 /// How long the last answers may take to leave once the session is over.
 const LAST_WRITES: Duration = Duration::from_secs(2);
 
@@ -134,7 +137,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
         source: Arc<dyn Source>,
     ) -> Self {
         let (initializing, initializing_seen) = watch::channel(false);
-        let (out, queue) = mpsc::channel(64);
+        let (out, queue) = mpsc::channel(WAITING);
         Self {
             lines: Lines::new(reader, MAX_LINE),
             shared: Arc::new(Shared {
@@ -386,10 +389,15 @@ fn closed() -> io::Error {
 }
 
 async fn write_lines<W: AsyncWrite + Unpin>(mut writer: W, mut queue: mpsc::Receiver<String>) {
-    while let Some(mut line) = queue.recv().await {
-        line.push('\n');
+    let (mut waiting, mut lines) = (Vec::new(), String::new());
+    while queue.recv_many(&mut waiting, WAITING).await > 0 {
+        lines.clear();
+        for line in waiting.drain(..) {
+            lines.push_str(&line);
+            lines.push('\n');
+        }
         let written = async {
-            writer.write_all(line.as_bytes()).await?;
+            writer.write_all(lines.as_bytes()).await?;
             writer.flush().await
         };
         if let Err(error) = written.await {

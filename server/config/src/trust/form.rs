@@ -149,7 +149,7 @@ pub fn same_meaning(a: &Source, b: &Source) -> bool {
     if Arc::ptr_eq(a.document.text(), b.document.text()) {
         return true;
     }
-    let same_table = |table: &&str| {
+    let same_table = |table: &str| {
         let (here, there) = (units(a, table), units(b, table));
         here.len() == there.len()
             && here
@@ -160,5 +160,5 @@ pub fn same_meaning(a: &Source, b: &Source) -> bool {
                         && (Arc::ptr_eq(ours, theirs) || of_unit(a, ours) == of_unit(b, theirs))
                 })
     };
-    TABLES.iter().all(same_table) && faulty(a) == faulty(b)
+    TABLES.iter().all(|table| same_table(table)) && faulty(a) == faulty(b)
 }

@@ -165,3 +165,8 @@ proptest! {
         check(&format!("{{\"{key}\": {text}, \"headers\": {{{text}: {text}}}, \"url\": \"https://x\"}}\n"));
     }
 }
+
+#[test]
+fn a_parameter_with_a_tab_in_its_name_is_told_of_on_one_line() {
+    check(&SLOTS.replace('@', &quoted("{{\ttpl:}}")));
+}

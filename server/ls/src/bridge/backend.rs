@@ -106,18 +106,23 @@ impl Drop for Backend {
     }
 }
 
-/// A task that owns `writer` and writes each line whole. Dropping the sender ends it after what is
-/// queued.
+/// A task that owns `writer` and writes each line whole, those that wait together at once. Dropping
+/// the sender ends it after what is queued.
 pub(super) fn spawn_writer<W>(mut writer: W) -> (mpsc::Sender<Vec<u8>>, JoinHandle<()>)
 where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (sender, mut queue) = mpsc::channel::<Vec<u8>>(super::WAITING);
     let task = tokio::spawn(async move {
-        while let Some(mut line) = queue.recv().await {
-            line.push(b'\n');
+        let (mut waiting, mut lines) = (Vec::new(), Vec::new());
+        while queue.recv_many(&mut waiting, super::WAITING).await > 0 {
+            lines.clear();
+            for line in waiting.drain(..) {
+                lines.extend_from_slice(&line);
+                lines.push(b'\n');
+            }
             let written = async {
-                writer.write_all(&line).await?;
+                writer.write_all(&lines).await?;
                 writer.flush().await
             };
             if let Err(error) = written.await {

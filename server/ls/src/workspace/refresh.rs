@@ -139,9 +139,6 @@ fn answer(store: &Arc<Store>, afresh: bool, watcher: Option<&Watcher>) -> Answer
         shared = store.shared_layers();
     }
     let afresh = afresh || !new.is_empty();
-    for layer in shared.iter().filter(|layer| afresh || !layer.judged) {
-        store.judge(layer);
-    }
     for (workspace, questions) in &asked {
         let facts = &workspace.facts;
         let missing = |question: &Question| match question {
@@ -157,6 +154,9 @@ fn answer(store: &Arc<Store>, afresh: bool, watcher: Option<&Watcher>) -> Answer
             };
             store.set_facts(&workspace.root, world::gather(questions, base));
         }
+    }
+    for layer in shared.iter().filter(|layer| afresh || !layer.judged) {
+        store.judge(layer);
     }
     // Hints and agents ask for the status next; it is ready when they do.
     for workspace in &store.snapshot().workspaces {

@@ -455,3 +455,98 @@ fn hash(path: &Path) -> io::Result<String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(text: &str) -> Canonical {
+        Canonical::of(&Source::parse(text), &Scripts::new()).unwrap()
+    }
+
+    fn repo(id: &str) -> Repo {
+        Repo {
+            id: id.to_owned(),
+            root: "/r \"\u{7f}\u{1}".into(),
+            ..Repo::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = trust_file(&dir.path().join("not/there"));
+        assert_eq!(Pins::read(&file), Ok(Pins::default()));
+        let big = "x".repeat(MAX_FORM);
+        for text in [
+            "[vars]\na = \"\\u007f\\u0001 ä\\\\\"\n".to_owned(),
+            format!("[vars]\na = \"{big}\"\n"),
+        ] {
+            Pins::update(&file, |pins| {
+                pins.accept(&repo("a/b"), &form(&text), "now".into())
+            })
+            .unwrap();
+        }
+        let pins = Pins::read(&file).unwrap();
+        let first = form("[vars]\na = \"\\u007f\\u0001 ä\\\\\"\n");
+        assert_eq!(pins.all().len(), 2);
+        assert_eq!(pins.all()[0].form.as_deref(), Some(first.text()));
+        assert_eq!(pins.all()[0].root, repo("").root.to_str().unwrap());
+        // It counts, though it is too large to be compared with later.
+        assert_eq!(pins.all()[1].form, None);
+        assert!(pins.accepts("a/b", first.pin()) && !pins.accepts("a/c", first.pin()));
+        // Nothing is left beside it.
+        let names = fs::read_dir(file.parent().unwrap()).unwrap();
+        let mut names: Vec<_> = names.map(|one| one.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["trust.lock", "trust.toml"]);
+    }
+
+    #[test]
+    fn the_newest_forms_are_kept_and_all_pins() {
+        let mut pins = Pins::default();
+        for at in 0..40 {
+            let form = form(&format!("[vars]\na = {at}\n"));
+            pins.accept(&repo(["x", "y"][at % 2]), &form, String::new());
+        }
+        // A second yes is the newest, not one more.
+        pins.accept(&repo("x"), &form("[vars]\na = 0\n"), "again".to_owned());
+        pins.forget_old_forms();
+        for id in ["x", "y"] {
+            assert_eq!(pins.of(id).count(), 20);
+            assert_eq!(pins.of(id).filter(|one| one.form.is_some()).count(), 16);
+        }
+        assert_eq!(pins.of("x").next_back().unwrap().accepted, "again");
+        let pin = pins.of("x").next().unwrap().pin.clone();
+        assert_eq!(pins.revoke("y", Some(pin.short())), 0);
+        assert_eq!(pins.revoke("x", Some(pin.short())), 1);
+        assert_eq!((pins.revoke("x", None), pins.all().len()), (19, 20));
+    }
+
+    #[test]
+    fn a_script_is_read_again_when_it_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let repo = Repo {
+            root: dir.path().to_path_buf(),
+            ..Repo::default()
+        };
+        let text = "[adapters.a]\ncommand = [\"sh\", \"a.sh\", \"folder\"]\n";
+        let source = Arc::new(Source::parse(text));
+        let cache = ScriptCache::default();
+        let pin = |look: &Look| look.canonical.as_ref().unwrap().pin().clone();
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        let before = look(&source, &repo, &cache);
+        assert!(before.scripts.is_empty());
+        assert!(before.watched.contains(&dir.path().join("a.sh")));
+        fs::write(dir.path().join("a.sh"), "1").unwrap();
+        let there = look(&source, &repo, &cache);
+        assert_eq!(there.scripts.keys().collect::<Vec<_>>(), ["a.sh"]);
+        fs::write(dir.path().join("a.sh"), "22").unwrap();
+        let changed = look(&source, &repo, &cache);
+        fs::remove_file(dir.path().join("a.sh")).unwrap();
+        let gone = look(&source, &repo, &cache);
+        assert_eq!(pin(&before), pin(&gone));
+        assert_ne!(pin(&before), pin(&there));
+        assert_ne!(pin(&there), pin(&changed));
+    }
+}

@@ -385,7 +385,8 @@ impl Names<'_, '_, '_> {
             .iter()
             .map(|root| root.name)
             .filter(|name| *name != "adapter" || self.place != Place::GlobalVars);
-        listed(inputs.iter().copied().take(16).chain(roots))
+        let inputs: Vec<String> = inputs.iter().take(16).map(|name| shown(name)).collect();
+        listed(inputs.iter().map(String::as_str).chain(roots))
     }
 }
 
