@@ -27,6 +27,8 @@ mod folders;
 mod layers;
 mod minimal;
 mod pull;
+#[cfg(unix)]
+mod servers;
 mod shell;
 mod sync;
 mod tour;

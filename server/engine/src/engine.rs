@@ -273,6 +273,14 @@ impl Engine {
         })
     }
 
+    /// The adapters whose tools are to be offered but whose servers are still starting, in
+    /// configuration order.
+    pub fn starting(&self) -> Vec<String> {
+        let plan = self.plan();
+        let starting = plan.active().filter(|planned| self.is_starting(planned));
+        starting.map(|planned| planned.name().to_owned()).collect()
+    }
+
     /// Whether tools may join that are not offered yet.
     pub fn is_waiting_for_tools(&self) -> bool {
         self.plan().active().any(|planned| {

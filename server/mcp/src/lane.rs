@@ -149,11 +149,12 @@ async fn answer_line(
         None => call.engine.awaited_tool(&call.name).await,
     };
     let Some(tool) = tool else {
-        return jsonrpc::error_line(
-            &id,
-            jsonrpc::INVALID_PARAMS,
-            &unknown(Some(&call.engine), &call.name),
-        );
+        let starting = call.engine.starting();
+        if !starting.is_empty() {
+            return result_line(&id, &tool_error(&not_yet(&call.name, &starting)));
+        }
+        let words = unknown(Some(&call.engine), &call.name);
+        return jsonrpc::error_line(&id, jsonrpc::INVALID_PARAMS, &words);
     };
     let closed = call.gates.closed_for(class(&tool));
     if !closed.is_empty() {
@@ -187,6 +188,19 @@ pub(crate) fn unknown(engine: Option<&Engine>, name: &str) -> String {
         Some(near) => format!("there is no tool `{name}`; did you mean `{near}`?"),
         None => format!("there is no tool `{name}`; `tools/list` names those there are"),
     }
+}
+
+/// Why a tool is not called that a server may yet offer.
+fn not_yet(name: &str, starting: &[String]) -> String {
+    let (servers, are) = match starting {
+        [_] => ("the server of", "is"),
+        _ => ("the servers of", "are"),
+    };
+    let names: Vec<String> = starting.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "there is no tool `{name}` yet: {servers} {} {are} still starting, call again in a moment",
+        names.join(", ")
+    )
 }
 
 /// Passes a server's progress on under the client's own token.

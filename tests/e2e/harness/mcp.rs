@@ -35,6 +35,16 @@ impl McpClient {
         }
     }
 
+    /// The same in another folder of the workspace.
+    pub fn spawn_in(place: &Fixture, args: &[&str], folder: &str) -> McpClient {
+        let args: Vec<&str> = ["mcp"].iter().chain(args).copied().collect();
+        let mut command = place.command(&args);
+        command.current_dir(place.path(folder));
+        McpClient {
+            peer: Peer::spawn(command, Framing::Lines),
+        }
+    }
+
     /// Over any pair of streams.
     pub fn over<T>(stream: T) -> McpClient
     where

@@ -33,6 +33,6 @@ mod view;
 pub use client::Client;
 pub use fixture::{Fixture, uri_of};
 pub use mcp::McpClient;
-pub use peer::{Answer, PATIENCE};
+pub use peer::{Answer, PATIENCE, Received};
 pub use text::{Encoding, apply_edits, offset_at, position_at};
 pub use view::{codes, faults, labels, messages, spans};

@@ -9,6 +9,7 @@ use kontext_config::facts::Env;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::program::{self, quoted};
+use super::reaper;
 use crate::fault::{Fault, FaultKind};
 
 /// How often a group that was asked to end is looked at.
@@ -29,13 +30,16 @@ pub struct Spawn {
 
 /// A running program with everything it has started and that stayed in its process group.
 ///
-/// Dropping it kills the group at once.
+/// Dropping it kills the group at once; if this process is killed, its guardian does
+/// ([`reaper`]).
 #[derive(Debug)]
 pub struct Group {
     child: Child,
     id: Option<u32>,
     /// Nothing of the group is left; its number may belong to somebody else.
     gone: bool,
+    /// Last: told that the group has ended only once it has.
+    _watched: Option<reaper::Watched>,
 }
 
 /// Start a program. Its standard output and error are pipes. Must be called on a tokio runtime.
@@ -72,6 +76,7 @@ pub fn spawn(spawn: &Spawn) -> Result<Group, Fault> {
     match command.spawn() {
         Ok(child) => Ok(Group {
             id: child.id(),
+            _watched: child.id().map(reaper::watch),
             child,
             gone: false,
         }),

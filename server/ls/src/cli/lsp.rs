@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, reap};
 use crate::agents::AgentsEndpoint;
 use crate::server::Server;
 use crate::wire::{self, Address, Ended, Options};
@@ -78,7 +78,10 @@ async fn serve(args: &Args) -> Result<Ended, Failure> {
         Server::new(
             client,
             workspace::Options::of_process(true),
-            Box::new(move |store| opener.open(store)),
+            Box::new(move |store| {
+                reap::install();
+                opener.open(store);
+            }),
         )
     });
     let options = Options {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, reap};
 use crate::wire::Address;
 use crate::work::Work;
 use crate::{agents, bridge, log};
@@ -48,7 +48,10 @@ async fn serve(dir: PathBuf) -> Result<(), Failure> {
     let options = bridge::Options::new(dir.clone());
     let work = Work::default();
     let used = work.clone();
-    let disk: bridge::Disk = Arc::new(move || agents::from_disk(&dir, &used));
+    let disk: bridge::Disk = Arc::new(move || {
+        reap::install();
+        agents::from_disk(&dir, &used)
+    });
     let carried = tokio::select! {
         carried = bridge::run(transport.input, transport.output, options, disk) => carried,
         () = super::lsp::terminated() => Ok(()),

@@ -15,6 +15,7 @@ pub mod check;
 pub mod fmt_files;
 pub mod lsp;
 pub mod mcp;
+pub mod reap;
 pub mod schema;
 pub mod tour;
 pub mod trust;
@@ -54,6 +55,9 @@ enum Command {
     Fmt(fmt_files::Args),
     /// Show what the program does, played on a sample workspace
     Tour(tour::Args),
+    /// End what a killed process has started: the program starts this by itself
+    #[command(hide = true)]
+    Reap,
 }
 
 /// Why a command could not do its work. Printed on standard error; exit code 2.
@@ -134,6 +138,7 @@ pub fn main() -> ExitCode {
         Some(Command::Schema(args)) => schema::run(&args, &shell),
         Some(Command::Fmt(args)) => fmt_files::run(&args, &shell),
         Some(Command::Tour(args)) => tour::run(&args, &shell),
+        Some(Command::Reap) => reap::run(),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

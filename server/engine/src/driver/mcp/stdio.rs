@@ -13,7 +13,6 @@ use super::lines::{Line, Lines};
 use super::log::Source;
 use super::session::{Common, MOST_OF_MESSAGE, Over, Session, Wire, message_too_large};
 use crate::driver::process::{self, Group, Spawn};
-use crate::driver::reaper;
 use crate::fault::{Fault, FaultKind};
 
 /// How long a server may take to end once its input is closed, and again once it is asked to.
@@ -30,8 +29,6 @@ const MOST_UNREAD: usize = 64 * 1024 * 1024;
 pub(super) struct Child {
     group: Group,
     stderr: tokio::task::JoinHandle<()>,
-    /// For the case that this process is killed.
-    _watched: Option<reaper::Watched>,
 }
 
 /// Starts a server.
@@ -39,7 +36,6 @@ pub(super) fn start(spawn: &Spawn, common: Arc<Common>) -> Result<(Child, Arc<Se
     let mut spawn = spawn.clone();
     spawn.stdin = true;
     let mut group = process::spawn(&spawn)?;
-    let watched = group.id().map(reaper::watch);
     let (Some(stdin), Some(stdout), Some(stderr)) = (group.stdin(), group.stdout(), group.stderr())
     else {
         let words = "the program was started without pipes";
@@ -74,11 +70,7 @@ pub(super) fn start(spawn: &Spawn, common: Arc<Common>) -> Result<(Child, Arc<Se
             }
         }
     });
-    let child = Child {
-        group,
-        stderr,
-        _watched: watched,
-    };
+    let child = Child { group, stderr };
     Ok((child, session))
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use kontext_engine::Engine;
 
-use super::{Failure, Outcome, Shell, workspace_dir};
+use super::{Failure, Outcome, Shell, reap, workspace_dir};
 use crate::agents;
 use crate::work::Work;
 
@@ -54,6 +54,7 @@ fn with_engine<T>(dir: Option<&Path>, work: impl AsyncFnOnce(&Engine) -> T) -> R
     let outcome = runtime.block_on(async {
         let store = Arc::clone(&agents::disk_store(&dir));
         let engines = Work::default();
+        reap::install();
         let engine = engines.engine_of(&store);
         let outcome = tokio::select! {
             outcome = work(&engine) => Some(outcome),
