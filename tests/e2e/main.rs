@@ -28,6 +28,8 @@ mod layers;
 mod minimal;
 mod pull;
 mod shell;
+#[cfg(unix)]
+mod sources;
 mod sync;
 mod tour;
 mod trust;

@@ -1,0 +1,1 @@
+//! What the shell starts ends with it.
