@@ -177,19 +177,20 @@ async fn saved_runs(agent: &mut McpClient, call: &Value, text: &str) {
 
 #[tokio::test]
 async fn what_is_not_trusted_is_never_started() {
+    // (A file that a command names is part of what is accepted, so the marks are not named whole.)
     let shared = r#"
 [adapters.child]
 driver = "mcp"
-command = ["sh", "-c", ': > "$MARK"; exec python3 server.py']
-env = { SHAPE = "scalar", MARK = "started" }
+command = ["sh", "-c", ': > "${MARK}ed"; exec python3 server.py']
+env = { SHAPE = "scalar", MARK = "start" }
 expose = "all"
 [adapters.child.ops.search]
 tool = "find"
 
 [adapters.tool]
 driver = "command"
-command = ["sh", "-c", ': > "$MARK"; echo ran']
-env = { MARK = "called" }
+command = ["sh", "-c", ': > "${MARK}ed"; echo ran']
+env = { MARK = "call" }
 [adapters.tool.ops.search]
 [adapters.tool.ops.read]
 owns = ["t://"]
@@ -300,5 +301,5 @@ async fn of_two_folders_the_first_has_the_name() {
         .collect();
     assert_eq!(told.len(), 2, "{status}");
     assert_eq!(told[0]["reasons"], json!([]));
-    assert!(told[1]["reasons"].to_string().contains("`one`"), "{status}");
+    assert!(told[1]["reasons"].to_string().contains("/one` "), "{status}");
 }
