@@ -36,7 +36,11 @@ async fn several_sources_are_merged_and_the_failing_ones_named() {
         // Answers only after the other one has: that must not matter.
         &program("late", "", &[("search", late, "")]),
         &program("quick", "", &[("search", quick, "")]),
-        &program("light", "weight = 0.1", &[("search", r#"["cat", "c.json"]"#, "")]),
+        &program(
+            "light",
+            "weight = 0.1",
+            &[("search", r#"["cat", "c.json"]"#, "")],
+        ),
         &program(
             "never",
             "timeout_ms = 300",
@@ -45,9 +49,17 @@ async fn several_sources_are_merged_and_the_failing_ones_named() {
         &program(
             "broken",
             "",
-            &[("search", r#"["sh", "-c", "echo out of ink >&2; exit 4"]"#, "")],
+            &[(
+                "search",
+                r#"["sh", "-c", "echo out of ink >&2; exit 4"]"#,
+                "",
+            )],
         ),
-        &program("off", "enabled = false", &[("search", r#"["cat", "a.json"]"#, "")]),
+        &program(
+            "off",
+            "enabled = false",
+            &[("search", r#"["cat", "a.json"]"#, "")],
+        ),
         &program("briefs", "", &[("brief", r#"["cat", "a.json"]"#, "")]),
     ]
     .concat();
@@ -57,11 +69,17 @@ async fn several_sources_are_merged_and_the_failing_ones_named() {
         json!(hits.collect::<Vec<_>>()).to_string()
     };
     let files = [
-        ("a.json", hits(&[("A1", "u://1"), ("A2", "u://shared"), ("A3", "u://3")])),
+        (
+            "a.json",
+            hits(&[("A1", "u://1"), ("A2", "u://shared"), ("A3", "u://3")]),
+        ),
         ("b.json", hits(&[("B1", "u://shared"), ("B2", "u://5")])),
         ("c.json", hits(&[("C1", "u://7")])),
     ];
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
     let place = place(&user, &files);
     let mut agent = agent(&place).await;
     let found = agent
@@ -171,9 +189,17 @@ async fn the_longest_owner_reads() {
         &program(
             "shelf",
             "",
-            &[("read", &says("shelf"), &reads("\"other://\", \"lib://shelf/\""))],
+            &[(
+                "read",
+                &says("shelf"),
+                &reads("\"other://\", \"lib://shelf/\""),
+            )],
         ),
-        &program("again", "", &[("read", &says("again"), &reads("\"lib://\""))]),
+        &program(
+            "again",
+            "",
+            &[("read", &says("again"), &reads("\"lib://\""))],
+        ),
         &program(
             "off",
             "enabled = false",
@@ -182,7 +208,11 @@ async fn the_longest_owner_reads() {
         &program(
             "broken",
             "",
-            &[("read", r#"["sh", "-c", "echo half; exit 9"]"#, &reads("\"bad://\""))],
+            &[(
+                "read",
+                r#"["sh", "-c", "echo half; exit 9"]"#,
+                &reads("\"bad://\""),
+            )],
         ),
     ]
     .concat();
@@ -202,13 +232,21 @@ async fn the_longest_owner_reads() {
             text.split(' ').next().unwrap()
         );
     }
-    let words = refused(&mut agent, "kontext_read", json!({"uri": "nobody://\u{1b}[31m"})).await;
+    let words = refused(
+        &mut agent,
+        "kontext_read",
+        json!({"uri": "nobody://\u{1b}[31m"}),
+    )
+    .await;
     assert!(
         words.contains("`lib://`") && words.contains("`bad://`") && !words.contains('\u{1b}'),
         "{words}"
     );
     let words = refused(&mut agent, "kontext_read", json!({"uri": "bad://1"})).await;
-    assert!(words.contains("`broken`") && words.contains("exit code 9"), "{words}");
+    assert!(
+        words.contains("`broken`") && words.contains("exit code 9"),
+        "{words}"
+    );
 }
 
 #[tokio::test]
@@ -219,7 +257,10 @@ async fn an_op_that_keeps_failing_rests_and_status_says_so() {
         &program(
             "press",
             "",
-            &[("search", counted, ""), ("code", r#"["printf", "fine"]"#, "")],
+            &[
+                ("search", counted, ""),
+                ("code", r#"["printf", "fine"]"#, ""),
+            ],
         ),
     ]
     .concat();
@@ -235,8 +276,15 @@ async fn an_op_that_keeps_failing_rests_and_status_says_so() {
         .structured("kontext_search", json!({"query": "x"}))
         .await;
     let told = notes(&found)[0].1;
-    assert!(told.contains("rests") && told.contains("no paper"), "{told}");
-    assert_eq!(place.read("asked").lines().count(), 3, "it was asked at rest");
+    assert!(
+        told.contains("rests") && told.contains("no paper"),
+        "{told}"
+    );
+    assert_eq!(
+        place.read("asked").lines().count(),
+        3,
+        "it was asked at rest"
+    );
     let status = agent.structured("kontext_status", json!({})).await;
     assert_eq!(adapter(&status, "press")["status"], "active");
     let reasons = why(&status, "press");
@@ -245,7 +293,9 @@ async fn an_op_that_keeps_failing_rests_and_status_says_so() {
         "{reasons}"
     );
     // The rest of the adapter goes on.
-    let found = agent.structured("kontext_code", json!({"query": "x"})).await;
+    let found = agent
+        .structured("kontext_code", json!({"query": "x"}))
+        .await;
     assert_eq!(each(&found, "title"), ["fine"]);
     // Configured otherwise, it is tried again.
     agent.watch().await;
@@ -266,13 +316,11 @@ async fn declared_tools_are_listed_checked_and_run() {
         program(
             "box",
             "",
-            &[
-                (
-                    "search",
-                    r#"["printf", "--", "%s/%s/%s", "{{query}}", "{{args.depth}}", "{{exact}}"]"#,
-                    "format = \"text\"",
-                ),
-            ],
+            &[(
+                "search",
+                r#"["printf", "--", "%s/%s/%s", "{{query}}", "{{args.depth}}", "{{exact}}"]"#,
+                "format = \"text\"",
+            ),],
         ),
         r#"
 [[adapters.box.tools]]
@@ -310,7 +358,10 @@ op = { command = ["sh", "-c", 'printf "%s\n" "$1" >> put', "--", "{{what}}"] }
 
     let words = |result: &Value| result["content"][0]["text"].as_str().unwrap().to_owned();
     let result = agent
-        .call("box_find", json!({"query": "-x", "depth": 2, "exact": false}))
+        .call(
+            "box_find",
+            json!({"query": "-x", "depth": 2, "exact": false}),
+        )
         .await;
     assert_ne!(result["isError"], true, "{result}");
     assert_eq!(words(&result), "-x/2/false");
@@ -319,6 +370,7 @@ op = { command = ["sh", "-c", 'printf "%s\n" "$1" >> put', "--", "{{what}}"] }
     let result = agent.call("box_put", json!({"what": "stone"})).await;
     assert_ne!(result["isError"], true, "{result}");
     for (name, arguments, part) in [
+        ("box_find", json!({}), "query"),
         ("box_find", json!({"depth": 2}), "query"),
         ("box_find", json!({"query": 7}), "query"),
         ("box_find", json!({"query": "x", "depth": "two"}), "depth"),

@@ -124,9 +124,18 @@ async fn unsaved_text_runs_nothing() {
     let answer = agent.structured("kontext_call", call.clone()).await;
     assert_eq!(text_of(&answer), "saved q");
 
-    client.replace(&uri, "\"saved {{query}}\"", "\"typed {{query}} {{env.SECRET_OF_MINE}}\"");
+    client.replace(
+        &uri,
+        "\"saved {{query}}\"",
+        "\"typed {{query}} {{env.SECRET_OF_MINE}}\"",
+    );
     // The preview follows what is typed, secrets masked ...
-    let typed = |preview: &Value| preview["request"]["command"][1].as_str().unwrap().starts_with("typed q");
+    let typed = |preview: &Value| {
+        preview["request"]["command"][1]
+            .as_str()
+            .unwrap()
+            .starts_with("typed q")
+    };
     let preview = agent.until("kontext_preview", call.clone(), typed).await;
     assert!(!preview.to_string().contains("hush-0c1d"), "{preview}");
     assert!(preview.to_string().contains("SECRET_OF_MINE"), "{preview}");
@@ -204,7 +213,10 @@ op = "search"
     let mut agent = agent(&place).await;
     agent.watch().await;
     let tools = agent.tools().await;
-    assert!(!has(&tools, "child_find") && !has(&tools, "tool_go"), "{tools:?}");
+    assert!(
+        !has(&tools, "child_find") && !has(&tools, "tool_go"),
+        "{tools:?}"
+    );
     let status = agent.structured("kontext_status", json!({})).await;
     for name in ["child", "tool"] {
         assert_eq!(adapter(&status, name)["status"], "untrusted", "{status}");
@@ -220,7 +232,10 @@ op = "search"
     refused(&mut agent, "kontext_read", json!({"uri": "t://1"})).await;
     for name in ["tool_go", "child_find"] {
         let answer = agent
-            .ask("tools/call", json!({"name": name, "arguments": {"query": "x"}}))
+            .ask(
+                "tools/call",
+                json!({"name": name, "arguments": {"query": "x"}}),
+            )
             .await;
         assert!(answer["error"].is_object(), "{answer}");
     }
@@ -301,5 +316,8 @@ async fn of_two_folders_the_first_has_the_name() {
         .collect();
     assert_eq!(told.len(), 2, "{status}");
     assert_eq!(told[0]["reasons"], json!([]));
-    assert!(told[1]["reasons"].to_string().contains("/one` "), "{status}");
+    assert!(
+        told[1]["reasons"].to_string().contains("/one` "),
+        "{status}"
+    );
 }

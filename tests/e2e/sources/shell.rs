@@ -51,10 +51,18 @@ fn leaves_nothing(signal: Signal, adapter: &str) {
     drop(both);
     kill_process(Pid::from_child(&shell), signal).unwrap();
     let code = shell.wait().unwrap().code();
-    assert_eq!(code, Some(2), "it ends in good order, and says that it did not finish");
+    assert_eq!(
+        code,
+        Some(2),
+        "it ends in good order, and says that it did not finish"
+    );
     // The pipe ends once nobody holds it any more.
     let end = heard.recv_timeout(PATIENCE);
-    assert_eq!(end, Err(RecvTimeoutError::Disconnected), "something still runs");
+    assert_eq!(
+        end,
+        Err(RecvTimeoutError::Disconnected),
+        "something still runs"
+    );
 }
 
 #[test]

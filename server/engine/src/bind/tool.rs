@@ -3,7 +3,7 @@
 use kontext_config::schema::nearest;
 use serde_json::{Map, Value};
 
-use super::check::Check;
+use super::check::{Check, Violation};
 use super::convert::forms;
 use super::fill::Run;
 use super::prune::prune;
@@ -112,36 +112,53 @@ impl ToolSchema {
         } else if arguments.is_empty() {
             return Ok(run.into_bound(arguments));
         }
-        let (arguments, violation) = match &self.whole {
-            Some(whole) => {
-                let value = Value::Object(arguments);
-                let violation = whole.violation(&value);
-                let Value::Object(arguments) = value else {
-                    return Ok(Bound::default());
-                };
-                (arguments, violation)
-            }
-            None => (arguments, None),
+        let remedy = if args.is_some() {
+            "correct `args`"
+        } else {
+            "give the arguments in `args`"
         };
-        match violation {
-            Some(violation) => {
-                let tool = quoted(offer.tool);
-                let place = if violation.path.is_empty() {
-                    format!("the arguments do not fit the schema of {tool}")
-                } else {
-                    let path = quoted(&violation.path);
-                    format!("the argument {path} does not fit the schema of {tool}")
-                };
-                let remedy = if args.is_some() {
-                    "correct `args`"
-                } else {
-                    "give the arguments in `args`"
-                };
-                let rule = violation.rule;
-                Err(Fault::refused(format!("{place}: {rule}; {remedy}")))
-            }
-            None => Ok(run.into_bound(arguments)),
-        }
+        let arguments = self.valid(offer.tool, arguments, remedy)?;
+        Ok(run.into_bound(arguments))
+    }
+
+    /// The arguments, where they are valid by the schema as they stand. For calls that are not
+    /// bound: an agent's arguments of a declared tool.
+    ///
+    /// # Errors
+    /// They are not: with the place and the rule, without a value.
+    pub fn validated(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Fault> {
+        self.valid(tool, arguments, "correct the arguments")
+    }
+
+    fn valid(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        remedy: &str,
+    ) -> Result<Map<String, Value>, Fault> {
+        let Some(whole) = &self.whole else {
+            return Ok(arguments);
+        };
+        let value = Value::Object(arguments);
+        let violation = whole.violation(&value);
+        let Some(Violation { path, rule }) = violation else {
+            let Value::Object(arguments) = value else {
+                return Ok(Map::new());
+            };
+            return Ok(arguments);
+        };
+        let tool = quoted(tool);
+        let place = if path.is_empty() {
+            format!("the arguments do not fit the schema of {tool}")
+        } else {
+            let path = quoted(&path);
+            format!("the argument {path} does not fit the schema of {tool}")
+        };
+        Err(Fault::refused(format!("{place}: {rule}; {remedy}")))
     }
 
     /// Names in `args` that the tool does not know but nearly.
