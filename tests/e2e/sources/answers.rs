@@ -2,7 +2,45 @@
 
 use serde_json::{Value, json};
 
-use super::{SERVER, each, place, tested, trial};
+use super::{OPEN, SERVER, agent, each, tested, trial};
+use crate::harness::Fixture;
+
+fn place(user: &str, files: &[(&str, &str)]) -> Fixture {
+    super::place(&format!("{OPEN}{user}"), files)
+}
+
+/// Whether an agent gets of each source what the shell shows of it.
+async fn agrees(place: &Fixture, report: &Value) {
+    let mut agent = agent(place).await;
+    for tried in report["adapters"].as_array().unwrap() {
+        let name = &tried["adapter"];
+        let shell = trial(report, name.as_str().unwrap(), "search");
+        let arguments = json!({"query": "query", "sources": [name], "limit": 100});
+        let found = agent.structured("kontext_search", arguments).await;
+        // Of one document one hit is enough in a search.
+        let mut uris: Vec<&Value> = Vec::new();
+        let hits = shell["hits"].as_array().into_iter().flatten();
+        let titles: Vec<&Value> = hits
+            .filter(|hit| {
+                let seen = uris.contains(&&hit["uri"]);
+                uris.push(&hit["uri"]);
+                !seen || hit["uri"].is_null()
+            })
+            .map(|hit| &hit["title"])
+            .collect();
+        assert_eq!(each(&found, "title"), titles, "{name}");
+        let notes = found["notes"].to_string();
+        assert_eq!(
+            found["notes"] == json!([]),
+            { shell["error"].is_null() && shell["notes"].is_null() },
+            "{name}: {notes}"
+        );
+        if let Some(error) = shell["error"].as_str() {
+            let error = error.split('`').last().unwrap();
+            assert!(notes.contains(error), "{error} in {notes}");
+        }
+    }
+}
 
 /// An adapter that prints a file.
 fn printing(name: &str, file: &str, op: &str) -> String {
@@ -12,8 +50,8 @@ fn printing(name: &str, file: &str, op: &str) -> String {
 }
 
 /// R01: what ripgrep prints with `--json`.
-#[test]
-fn lines_of_a_search_program() {
+#[tokio::test]
+async fn lines_of_a_search_program() {
     let matched = r#"{"type":"match","data":{"path":{"text":"notes/rail.md"},"lines":{"text":"the gauge is úzky\n"},"line_number":12}}"#;
     let lines = [
         r#"{"type":"begin","data":{"path":{"text":"notes/rail.md"}}}"#,
@@ -79,11 +117,12 @@ map = { title = "data.path.text" }
         error.contains("exit code 2") && error.contains("Permission denied"),
         "{error}"
     );
+    agrees(&place, &report).await;
 }
 
 /// R02: a log around the payload.
-#[test]
-fn noise_around_the_payload() {
+#[tokio::test]
+async fn noise_around_the_payload() {
     let noisy = "[WARN] cold cache {\"n\": 7}\n⚠  old flag\nUsing profile [dev]\n[\n  {\"name\": \"Ash\", \"summary\": \"a\", \"url\": \"t://ash\"},\n  {\"name\": \"Elm [1] {2}\", \"summary\": \"b\", \"url\": \"t://elm\"}\n]\n2 results [done]\n";
     let lines = "reading…\r\n{\"name\":\"Ash\"}\r\n\r\n{\"name\":\"Elm\"}\r\n40%\r\n{\"name\":\"Fi\r\n{\"name\":\"Oak\"}";
     let mut user = printing("auto", "noisy", "format = \"auto\"");
@@ -109,11 +148,12 @@ fn noise_around_the_payload() {
         lines["notes"],
         json!(["3 of 6 lines are no JSON and left out"])
     );
+    agrees(&place, &report).await;
 }
 
 /// R04: a search engine that nests its hits and leaves out what it does not know.
-#[test]
-fn hits_deep_in_an_answer() {
+#[tokio::test]
+async fn hits_deep_in_an_answer() {
     let answer = json!({
         "took": 2,
         "hits": {
@@ -151,11 +191,12 @@ map = { title = "_source.title|fields.title[0]|_id", snippet = "highlight['body.
     );
     // `hits` is an object, so there is no list to be found: the whole is one item.
     assert_eq!(trial(&report, "plain", "search")["items"], 1);
+    agrees(&place, &report).await;
 }
 
 /// R05: one text in several blocks, and JSON in strings.
-#[test]
-fn shapes_of_tool_results() {
+#[tokio::test]
+async fn shapes_of_tool_results() {
     let mut user = String::new();
     let shapes = [
         "blocks", "amid", "wrapped", "twice", "scalar", "fenced", "sections",
@@ -190,11 +231,12 @@ fn shapes_of_tool_results() {
     assert_eq!(each(sections, "snippet"), ["first", "second"]);
     let scalar = trial(&report, "scalar", "search");
     assert_eq!(each(scalar, "title"), ["42"]);
+    agrees(&place, &report).await;
 }
 
 /// R07: ids keep every digit, scores are numbers or none.
-#[test]
-fn ids_and_scores() {
+#[tokio::test]
+async fn ids_and_scores() {
     let ids = r#"{"items":[{"id":9007199254740993,"name":"a"},{"id":340282366920938463463374607431768211456,"name":"b"},
         {"id":7.0,"name":"c"},{"id":"0042","name":"d"},{"id":null,"name":"e"},{"id":false,"name":"f"},{"id":{"k":1},"name":"g"},
         {"id":[1,2],"name":"h"},{"name":"i"},{"id":12,"name":404,"score":"0.87"},{"id":13,"name":"j","score":"NaN"},
@@ -231,11 +273,12 @@ fn ids_and_scores() {
     let mut scores = vec![Value::Null; 13];
     scores[9] = json!(0.87);
     assert_eq!(each(ids, "score"), scores.iter().collect::<Vec<_>>());
+    agrees(&place, &report).await;
 }
 
 /// R08: the many ways to write one moment.
-#[test]
-fn dates_in_many_spellings() {
+#[tokio::test]
+async fn dates_in_many_spellings() {
     let same = [
         json!(1_512_189_030),
         json!(1_512_189_030_000_i64),
@@ -277,4 +320,5 @@ fn dates_in_many_spellings() {
     assert_eq!(dates[same.len() + none.len()], "2017-12-02");
     let moment: jiff::Timestamp = dates.last().unwrap().as_str().unwrap().parse().unwrap();
     assert_eq!(moment.to_string(), "2017-12-02T04:30:30Z");
+    agrees(&place, &report).await;
 }
