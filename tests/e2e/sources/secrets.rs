@@ -266,7 +266,7 @@ env = { TOKEN = "{{env.SOME_TOKEN}}" }
         .env("SOME_KEY", KEY)
         .env("SOME_TOKEN", TOKEN)
         .env("MANY_LINES", "a\r\nX-Injected: 1")
-        .env("RUST_LOG", "trace")
+        .env("KONTEXT_LOG", "trace")
 }
 
 /// All that a process has said so far holds none of these.
@@ -277,6 +277,27 @@ fn heard_nothing_of(agent: &McpClient, secrets: &[&str]) {
             assert!(!all.contains(secret), "{secret} in {all}");
         }
     });
+}
+
+/// No file that was written holds one of these either.
+fn wrote_nothing_of(place: &Fixture, secrets: &[&str]) {
+    let mut open = vec![place.outside("")];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let (path, kind) = entry
+                .map(|entry| (entry.path(), entry.file_type().unwrap()))
+                .unwrap();
+            if kind.is_dir() {
+                open.push(path);
+            } else if kind.is_file() {
+                let bytes = std::fs::read(&path).unwrap();
+                let text = String::from_utf8_lossy(&bytes);
+                for secret in secrets {
+                    assert!(!text.contains(secret), "{secret} in {}", path.display());
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -299,6 +320,7 @@ fn the_shell_shows_no_secret() {
             assert!(!err.contains(secret), "{args:?}: {secret} in {err}");
         }
     }
+    wrote_nothing_of(&place, &[KEY, TOKEN]);
     let (code, report) = tested(&place, &[]);
     assert_eq!(code, 1);
     let error = |name| {
@@ -355,9 +377,46 @@ async fn an_agent_hears_no_secret() {
     }
     heard_nothing_of(&agent, &[KEY, TOKEN]);
     client.received(|received| {
+        // The server's own words are in the log, without what it was given.
+        let said = "--key=‹env.SOME_KEY›";
+        assert!(received.stderr.contains(said), "{}", received.stderr);
         let all = format!("{received:?}");
         for secret in [KEY, TOKEN] {
             assert!(!all.contains(secret), "{secret} in {all}");
         }
     });
+    wrote_nothing_of(&place, &[KEY, TOKEN]);
+}
+
+#[test]
+fn a_repository_sends_nobodys_header_to_its_own_host_before_it_is_trusted() {
+    let answers = || Service::start(|_| (200, String::new(), r#"[{"title":"t"}]"#.to_owned()));
+    let (mine, theirs) = (answers(), answers());
+    let place = Fixture::new(&[(
+        ".kontext.toml",
+        &format!(
+            "[adapters.wiki]\nbase_url = \"http://127.0.0.1:{}\"\n",
+            theirs.port
+        ),
+    )])
+    .git("https://github.com/acme/wiki.git")
+    .env("SOME_TOKEN", TOKEN);
+    place.write_config(
+        "config.toml",
+        &format!(
+            "[adapters.wiki]\ndriver = \"http\"\nbase_url = \"http://127.0.0.1:{}\"\nheaders = {{ X-Key = \"{{{{env.SOME_TOKEN}}}}\" }}\n[adapters.wiki.ops.search]\npath = \"/s\"\n",
+            mine.port
+        ),
+    );
+    let (code, report) = tested(&place, &["wiki"]);
+    assert_eq!(code, 0, "{report}");
+    assert_eq!(mine.asked()[0].header("x-key"), Some(TOKEN));
+    assert!(theirs.asked().is_empty());
+    let (_, out, _) = place.run(&["trust", "--json"]);
+    let question: Value = serde_json::from_str(&out).unwrap();
+    assert!(out.contains("X-Key"), "{out}");
+    let (code, _, _) = place.run(&["trust", "--yes", question["pin"].as_str().unwrap()]);
+    assert_eq!(code, 0);
+    tested(&place, &["wiki"]);
+    assert_eq!((mine.asked().len(), theirs.asked().len()), (1, 1));
 }
