@@ -30,6 +30,8 @@ mod pull;
 #[cfg(unix)]
 mod servers;
 mod shell;
+#[cfg(unix)]
+mod sources;
 mod sync;
 mod tour;
 mod trust;

@@ -23,7 +23,7 @@ const SOON: Duration = Duration::from_millis(20);
 /// Why a call of an adapter gave no answer, with where it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
-    /// The adapter.
+    /// The adapter; empty where none could be chosen.
     pub adapter: String,
     /// The op or tool, where there is one.
     pub op: Option<String>,
@@ -34,6 +34,7 @@ pub struct CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.op {
+            _ if self.adapter.is_empty() => self.fault.fmt(f),
             Some(op) => write!(f, "adapter `{}`, `{op}`: {}", self.adapter, self.fault),
             None => write!(f, "adapter `{}`: {}", self.adapter, self.fault),
         }
@@ -124,7 +125,7 @@ impl Engine {
         };
         let plan = self.plan();
         let planned = plan.callable(adapter).map_err(fails)?.at(self.now());
-        crate::declared::check(tool, &arguments).map_err(fails)?;
+        let arguments = crate::declared::checked(tool, arguments).map_err(fails)?;
         let inputs = crate::declared::inputs(arguments);
         let (name, op) = match &tool.op {
             ToolOp::Named(name) => (name.as_str(), planned.op(name).map_err(fails)?),
@@ -132,14 +133,14 @@ impl Engine {
         };
         self.inner().health.admit(adapter, name).map_err(fails)?;
         let outcome = self.ask(&planned, name, op, &inputs).await;
-        self.inner()
-            .health
-            .note(adapter, name, outcome.as_ref().err());
-        let outcome = outcome.map_err(fails)?;
-        if let Some(failure) = outcome.failure {
-            return Err(fails(failure));
-        }
-        Ok(outcome.text())
+        // Half an answer is none here: there is no place beside the text to say so.
+        let outcome = outcome.and_then(|mut outcome| match outcome.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(outcome),
+        });
+        let health = &self.inner().health;
+        health.note(adapter, name, outcome.as_ref().err());
+        Ok(outcome.map_err(fails)?.text())
     }
 
     /// One call, within its limit.
@@ -353,3 +354,6 @@ fn unknown_tool(server: &mcp::Server, tool: &str) -> Fault {
         },
     )
 }
+
+#[cfg(test)]
+mod tests;

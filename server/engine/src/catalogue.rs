@@ -272,3 +272,6 @@ fn republished(
     listed.insert("inputSchema".to_owned(), schema);
     Value::Object(listed)
 }
+
+#[cfg(test)]
+mod tests;

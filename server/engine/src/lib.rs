@@ -32,6 +32,8 @@ pub mod published;
 pub mod request;
 pub mod search;
 pub mod secrets;
+#[cfg(test)]
+mod testing;
 
 pub use call::{CallError, Inputs, Outcome};
 pub use catalogue::{Catalogue, Published};

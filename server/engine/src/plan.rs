@@ -209,3 +209,6 @@ fn bare(adapter: Adapter) -> Adapter {
         ..adapter
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,3 +164,6 @@ fn passed_on(mut meta: Map<String, Value>) -> Map<String, Value> {
     meta.retain(|name, _| name != "progressToken" && !name.starts_with("io.modelcontextprotocol/"));
     meta
 }
+
+#[cfg(test)]
+mod tests;

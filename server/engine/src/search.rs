@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -179,7 +181,7 @@ impl Engine {
         let plan = self.plan();
         let Some(planned) = owner(&plan, uri) else {
             return Err(CallError {
-                adapter: "-".to_owned(),
+                adapter: String::new(),
                 op: Some("read".to_owned()),
                 fault: nobody_owns(&plan, uri),
             });
@@ -257,11 +259,10 @@ pub fn owner<'p>(plan: &'p Plan, uri: &str) -> Option<&'p Planned> {
 }
 
 fn nobody_owns(plan: &Plan, uri: &str) -> Fault {
-    let owned: Vec<String> = plan
+    let reads = plan
         .active()
-        .filter_map(|planned| planned.adapter.ops.get("read"))
-        .flat_map(|read| read.owns.iter().cloned())
-        .collect();
+        .filter_map(|planned| planned.adapter.ops.get("read"));
+    let owned: IndexSet<&String, FxBuildHasher> = reads.flat_map(|read| &read.owns).collect();
     let uri: String = uri.chars().take(120).collect();
     let uri = uri.escape_debug();
     Fault::new(
@@ -280,3 +281,6 @@ fn nobody_owns(plan: &Plan, uri: &str) -> Fault {
 fn late(ask: Ask) -> String {
     format!("it gave no answer within {} s", ask.deadline().as_secs())
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use kontext_config::facts::Trust;
 use kontext_config::schema;
 use kontext_config::settings::Companion;
 use kontext_config::source::Source;
-use kontext_config::stack::Stack;
+use kontext_config::stack::{Stack, View};
 use kontext_engine::Engine;
 use kontext_ide::diagnostics::{Checked, Subject, is_ours};
 use kontext_ide::{File, Snapshot, Workspace, effective, explain, format, masked_text};
@@ -247,6 +247,20 @@ fn range_of(text: &str, lines: &LineIndex, range: TextRange) -> answers::Range {
     }
 }
 
+/// The earlier folder that configures another adapter of this name: of one name only the first
+/// adapter is called.
+fn shadow<'a>(
+    earlier: &'a [Arc<Workspace>],
+    workspace: &Workspace,
+    name: &str,
+) -> Option<&'a Arc<Workspace>> {
+    let of = |workspace: &Workspace| workspace.saved.adapter(name, View::InForce);
+    let first = earlier
+        .iter()
+        .find(|earlier| earlier.saved.adapter(name, View::Shown).is_some())?;
+    (of(first) != of(workspace)).then_some(first)
+}
+
 /// The stretches of whole lines that differ between two texts.
 fn changes(saved: &str, buffer: &str) -> Vec<answers::Change> {
     // Lines the edits so far have added, less those they have removed.
@@ -295,9 +309,10 @@ impl Answers for Picture {
 
     fn status(&self) -> answers::Status {
         let mut adapters: Vec<answers::AdapterStatus> = Vec::new();
-        for workspace in &self.snapshot.workspaces {
+        for (at, workspace) in self.snapshot.workspaces.iter().enumerate() {
             // What several folders share, as the user's own adapters, is told once.
             let before = adapters.len();
+            let earlier = self.snapshot.workspaces.get(..at).unwrap_or_default();
             for one in workspace.statuses().iter() {
                 let mut status = answers::AdapterStatus {
                     name: one.name.clone(),
@@ -309,7 +324,13 @@ impl Answers for Picture {
                     layer: one.layer.name().to_owned(),
                     server: None,
                 };
-                self.at_work(&mut status);
+                match shadow(earlier, workspace, &one.name) {
+                    Some(first) => status.reasons.push(format!(
+                        "it is not called: the folder `{}` comes first and configures another adapter of this name",
+                        first.root.display()
+                    )),
+                    None => self.at_work(&mut status),
+                }
                 if !adapters.iter().take(before).any(|told| *told == status) {
                     adapters.push(status);
                 }

@@ -4,7 +4,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use kontext_engine::Engine;
+use kontext_config::facts::{Env, Facts, Now, Repo};
+use kontext_config::layer::LayerKind;
+use kontext_config::source as config;
+use kontext_config::stack::{LayerSource, Stack};
+use kontext_engine::engine::Options;
+use kontext_engine::{Engine, Plan};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::watch;
@@ -23,6 +28,7 @@ pub(crate) struct Picture {
 
 pub(crate) struct Studio {
     picture: Mutex<Picture>,
+    engine: Mutex<Option<Engine>>,
     revision: watch::Sender<Revision>,
 }
 
@@ -30,8 +36,40 @@ impl Studio {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             picture: Mutex::default(),
+            engine: Mutex::default(),
             revision: watch::Sender::new(Revision::default()),
         })
+    }
+
+    /// With the adapters of a user's layer at work, and these gates. Must be called on a runtime.
+    pub(crate) fn at_work(text: &str, gates: Gates) -> Arc<Self> {
+        let studio = Self::new();
+        let engine = Engine::new(Options {
+            now: Now::default,
+            reserved: crate::tools::names(),
+        });
+        let stack = Stack {
+            layers: vec![LayerSource {
+                kind: LayerKind::User,
+                path: "/config.toml".into(),
+                source: Some(Arc::new(config::Source::parse(text))),
+                fault: None,
+            }],
+            ..Stack::default()
+        };
+        let path = std::env::var("PATH").unwrap_or_default();
+        let facts = Facts {
+            env: Env::new([("PATH".to_owned(), path)], false),
+            repo: Repo {
+                root: "/".into(),
+                ..Repo::default()
+            },
+            ..Facts::default()
+        };
+        engine.apply(Plan::of([(&stack, &Arc::new(facts))]));
+        *studio.engine.lock().unwrap() = Some(engine);
+        studio.picture.lock().unwrap().gates = gates;
+        studio
     }
 
     pub(crate) fn change(
@@ -54,7 +92,7 @@ impl Source for Studio {
     }
 
     fn engine(&self) -> Option<Engine> {
-        None
+        self.engine.lock().unwrap().clone()
     }
 
     fn subscribe(&self) -> watch::Receiver<Revision> {

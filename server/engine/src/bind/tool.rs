@@ -112,45 +112,53 @@ impl ToolSchema {
         } else if arguments.is_empty() {
             return Ok(run.into_bound(arguments));
         }
-        let (arguments, violation) = match &self.whole {
-            Some(whole) => {
-                let value = Value::Object(arguments);
-                let violation = whole.violation(&value);
-                let Value::Object(arguments) = value else {
-                    return Ok(Bound::default());
-                };
-                (arguments, violation)
-            }
-            None => (arguments, None),
+        let remedy = if args.is_some() {
+            "correct `args`"
+        } else {
+            "give the arguments in `args`"
         };
-        match violation {
-            Some(violation) => {
-                let words = misfit(offer.tool, &violation);
-                let remedy = if args.is_some() {
-                    "correct `args`"
-                } else {
-                    "give the arguments in `args`"
-                };
-                Err(Fault::refused(format!("{words}; {remedy}")))
-            }
-            None => Ok(run.into_bound(arguments)),
-        }
+        let arguments = self.valid(offer.tool, arguments, remedy)?;
+        Ok(run.into_bound(arguments))
     }
 
-    /// Whether arguments fit the whole schema as they stand, none at all included.
+    /// The arguments, where they are valid by the schema as they stand. For calls that are not
+    /// bound: an agent's arguments of a declared tool.
     ///
     /// # Errors
-    /// They do not: with the place and the rule.
-    pub fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), Fault> {
-        let arguments = Value::Object(arguments.clone());
-        let violation = self
-            .whole
-            .as_ref()
-            .and_then(|whole| whole.violation(&arguments));
-        match violation {
-            Some(violation) => Err(Fault::refused(misfit(tool, &violation))),
-            None => Ok(()),
-        }
+    /// They are not: with the place and the rule, without a value.
+    pub fn validated(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Map<String, Value>, Fault> {
+        self.valid(tool, arguments, "correct the arguments")
+    }
+
+    fn valid(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        remedy: &str,
+    ) -> Result<Map<String, Value>, Fault> {
+        let Some(whole) = &self.whole else {
+            return Ok(arguments);
+        };
+        let value = Value::Object(arguments);
+        let violation = whole.violation(&value);
+        let Some(Violation { path, rule }) = violation else {
+            let Value::Object(arguments) = value else {
+                return Ok(Map::new());
+            };
+            return Ok(arguments);
+        };
+        let tool = quoted(tool);
+        let place = if path.is_empty() {
+            format!("the arguments do not fit the schema of {tool}")
+        } else {
+            let path = quoted(&path);
+            format!("the argument {path} does not fit the schema of {tool}")
+        };
+        Err(Fault::refused(format!("{place}: {rule}; {remedy}")))
     }
 
     /// Names in `args` that the tool does not know but nearly.
@@ -196,16 +204,6 @@ impl ToolSchema {
 /// No name a tool would use.
 fn probe_name(number: usize) -> String {
     format!("\u{1}{number}")
-}
-
-/// What does not fit, with the place and the rule.
-fn misfit(tool: &str, violation: &Violation) -> String {
-    let (tool, rule) = (quoted(tool), &violation.rule);
-    if violation.path.is_empty() {
-        return format!("the arguments do not fit the schema of {tool}: {rule}");
-    }
-    let path = quoted(&violation.path);
-    format!("the argument {path} does not fit the schema of {tool}: {rule}")
 }
 
 /// A schema that validates each parameter as a member of its own, and demands nothing of the whole.

@@ -194,5 +194,7 @@ fn diagnostic_line(diagnostic: &crate::answers::Diagnostic) -> String {
     )
 }
 
+#[cfg(all(test, unix))]
+mod at_work;
 #[cfg(test)]
 mod tests;

@@ -103,13 +103,27 @@ pub(super) fn reply(answer: Texts) -> Result<super::Reply, AnswerError> {
 fn bounded(mut answer: Texts) -> Texts {
     let share = crate::budget::RESULT_BUDGET * 3 / 4 / answer.texts.len().max(1);
     for one in &mut answer.texts {
-        if one.text.len() > share {
-            let (whole, end) = (one.text.len(), one.text.floor_char_boundary(share));
+        if let Some(end) = end_within(&one.text, share) {
+            let whole = one.text.len();
             one.text.truncate(end);
             let _ = write!(one.text, "\n\n[cut after {end} of {whole} bytes]");
         }
     }
     answer
+}
+
+/// Where a text has to end so that it takes no more than `most` bytes as JSON, in which a line
+/// break takes two; `None` where all of it fits.
+fn end_within(text: &str, most: usize) -> Option<usize> {
+    let mut taken = 0usize;
+    text.char_indices().find_map(|(at, c)| {
+        taken += match c {
+            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+            c if c.is_ascii_control() => 6,
+            c => c.len_utf8(),
+        };
+        (taken > most).then_some(at)
+    })
 }
 
 fn text(answer: &Texts) -> String {
