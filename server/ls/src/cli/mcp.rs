@@ -33,7 +33,13 @@ impl Args {
 pub fn run(args: &Args) -> Outcome {
     log::init();
     let dir = args.workspace()?;
-    let runtime = super::lsp::runtime()?;
+    // One thread: a message goes through several tasks, and each hand-over to another thread would
+    // cost more than all that is done with it. What takes long runs on blocking threads.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .thread_name("kontext")
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::io("threads", error))?;
     let outcome = runtime.block_on(serve(dir));
     // A blocking read of standard input may go on for ever: leave without it.
     runtime.shutdown_background();
