@@ -149,6 +149,7 @@ impl<'a> Context<'a> {
             .filter_map(|(name, value)| Some(((*name).to_owned(), value.as_str()?.to_owned())))
             .collect();
         let mut when = When::from_merged(name, &vars, conditions);
+        when.note_environment(merged);
         if when.has_templates() {
             let globals = match view {
                 View::InForce => &self.in_force,

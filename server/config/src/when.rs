@@ -27,6 +27,8 @@ pub struct When {
     vars: Vars,
     globals: Arc<Vars>,
     project: Option<String>,
+    /// What is started gets another `PATH` than the one conditions look on.
+    own_path: bool,
 }
 
 /// One condition.
@@ -153,6 +155,12 @@ impl When {
         self.conditions.iter().any(|one| one.template.is_some())
     }
 
+    /// Notes what `merged`, that of the whole adapter, gives to what it starts.
+    pub(crate) fn note_environment(&mut self, merged: &Merged<'_>) {
+        let path = merged.get("env").and_then(|env| env.get("PATH"));
+        self.own_path = path.is_some();
+    }
+
     /// Sets what templates see besides the adapter's own variables.
     pub fn set_globals(&mut self, globals: Arc<Vars>, project: Option<&str>) {
         self.globals = globals;
@@ -259,6 +267,8 @@ struct Need {
     place: &'static str,
     /// Environment variables the path would have needed: said where it is not there.
     unset: Vec<String>,
+    /// See [`When`].
+    own_path: bool,
 }
 
 /// What a condition asks. `Err` where it cannot hold whatever the answer, with the reason.
@@ -292,6 +302,7 @@ fn need(when: &When, condition: &Condition, facts: &Facts) -> Result<Option<Need
         shown,
         place,
         unset: Vec::new(),
+        own_path: when.own_path,
     }))
 }
 
@@ -305,7 +316,12 @@ impl Need {
                 None => Ok(false),
                 Some(ProgramFact::Found(_)) => Ok(true),
                 Some(ProgramFact::Missing { .. }) if *place == " on PATH" => {
-                    Err(format!("{shown} is not on PATH"))
+                    let whose = if self.own_path {
+                        ": a condition looks on that of kontext-ls, not on the adapter's `env.PATH`"
+                    } else {
+                        ""
+                    };
+                    Err(format!("{shown} is not on PATH{whose}"))
                 }
                 Some(ProgramFact::Missing { .. }) => Err(format!("{shown} does not exist{place}")),
                 // Where on PATH it was found would show a part of an environment variable.
@@ -350,6 +366,7 @@ fn exists(when: &When, condition: &Condition, facts: &Facts) -> Result<Need, Str
         shown,
         place,
         unset,
+        own_path: false,
     })
 }
 

@@ -62,6 +62,11 @@ fn command_is_an_executable_on_path() {
     assert_eq!(reason(body, &there), "");
     let missing = with_programs(base.clone(), &[], &["codegraph"]);
     assert_eq!(reason(body, &missing), "`codegraph` is not on PATH");
+    let own = format!("{body}\nenv = {{ PATH = \"/opt/bin\" }}");
+    assert_eq!(
+        reason(&own, &missing),
+        "`codegraph` is not on PATH: a condition looks on that of kontext-ls, not on the adapter's `env.PATH`"
+    );
     let mut odd = base.clone();
     let fact = ProgramFact::NotExecutable("/secret/bin/codegraph".into());
     odd.programs.insert("codegraph".to_owned(), fact);

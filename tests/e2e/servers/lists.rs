@@ -133,7 +133,9 @@ async fn a_malformed_tool_hides_no_other_and_is_told_of() {
     let spawned = json!({"adapter": "fake"});
     let spawned = agent.structured("kontext_spawn", spawned).await;
     let notes = spawned["notes"].to_string();
-    assert!(notes.contains("name"), "{notes} {said}");
+    for words in [&said, &notes] {
+        mentions(words, &["17", "`list`", "`word`", "more than once"]);
+    }
 }
 
 #[tokio::test]

@@ -182,7 +182,7 @@ async fn a_program_that_cannot_be_started_says_why() {
             "shebang" => mentions(only_note(&found).1, &["ctx-odd", "/no/such/interpreter"]),
             // Both look on one PATH: it is found by both, or the condition says where it looked.
             _ if one["status"] == "active" => assert_eq!(titles(&found), ["Alpha", "Beta"]),
-            _ => mentions(&one["reasons"].to_string(), &["ctx-mcp", "PATH"]),
+            _ => mentions(&one["reasons"].to_string(), &["ctx-mcp", "`env.PATH`"]),
         }
     }
 }

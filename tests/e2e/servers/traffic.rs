@@ -381,3 +381,93 @@ async fn agents_share_a_server_and_one_that_goes_cancels_its_calls() {
     assert_eq!(client.quit().await, Some(0));
     lives.gone().await;
 }
+
+const VERBATIM: &str = r#"
+class Own(Server):
+    def call(self, id, params):
+        self.reply(id, {
+            "content": [
+                {"type": "text", "text": json.dumps(params.get("arguments"), sort_keys=True)},
+                {"type": "hologram", "own": [1.50, 12345678901234567890]},
+            ],
+            "_meta": {"own/x": None},
+            "own": "kept",
+        })
+"#;
+
+#[tokio::test]
+async fn what_a_tool_says_passes_verbatim_in_both_eras_of_the_protocol() {
+    let place = fake(VERBATIM, "expose = \"all\"");
+    let arguments = json!({"query": "q", "own": {"n": 9_007_199_254_740_993_u64}});
+    let fits = |result: &Value| {
+        assert_eq!(
+            text_of(result),
+            r#"{"own": {"n": 9007199254740993}, "query": "q"}"#
+        );
+        assert_eq!(result["content"][1]["type"], "hologram");
+        let numbers = result["content"][1]["own"].to_string();
+        assert_eq!(numbers, "[1.5,12345678901234567890]");
+        assert_eq!(result["own"], "kept");
+    };
+    let mut old = agent(&place).await;
+    tools_until(&mut old, |tools| tools == ["fake_find"]).await;
+    let call = json!({"name": "fake_find", "arguments": arguments});
+    let result = old.request("tools/call", call.clone()).await;
+    fits(&result);
+    assert!(result.get("resultType").is_none(), "{result}");
+
+    let mut new = McpClient::spawn(&place, &[]);
+    let mut call = call;
+    call["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    // The first thing it ever says: the server has not even been started.
+    let result = new.request("tools/call", call).await;
+    fits(&result);
+    assert_eq!(result["resultType"], "complete", "{result}");
+    // What is about this connection is not for the server behind it.
+    let sent = seen_of(&place, "fake", "tools/call").pop().unwrap();
+    assert!(!sent.to_string().contains("clientCapabilities"), "{sent}");
+}
+
+const READING: &str = r#"
+class Own(Server):
+    tools = [tool("open", {"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]})]
+
+    def call(self, id, params):
+        uri = params["arguments"]["uri"]
+        if uri.endswith("none"):
+            self.reply(id, {**text("no such page"), "isError": True})
+        else:
+            self.reply(id, text("the text of " + uri))
+"#;
+
+#[tokio::test]
+async fn the_owner_of_a_uri_reads_it() {
+    let config = ["wide", "deep"]
+        .map(|name| {
+            super::adapter(name, "")
+                + &format!(
+                    "[adapters.{name}.ops.read]\ntool = \"open\"\nowns = [\"zoo://{}\"]\n",
+                    if name == "deep" { "pens/" } else { "" }
+                )
+        })
+        .concat();
+    let place = place(&[("wide", READING), ("deep", READING)], &config);
+    let mut agent = agent(&place).await;
+    for (uri, source) in [("zoo://pens/9", "deep"), ("zoo://keeper", "wide")] {
+        let read = json!({"uri": uri});
+        let read = agent.structured("kontext_read", read).await.to_string();
+        mentions(&read, &[source, &format!("the text of {uri}")]);
+    }
+    for (uri, words) in [
+        ("zoo://none", ["wide", "no such page"]),
+        ("far://away", ["far://away", "zoo://pens/"]),
+    ] {
+        let failed = agent.call("kontext_read", json!({"uri": uri})).await;
+        assert_eq!(failed["isError"], true, "{failed}");
+        mentions(text_of(&failed), &words);
+    }
+}

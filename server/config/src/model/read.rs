@@ -42,7 +42,8 @@ impl Adapter {
         };
         let mut table = Reader::new(&ADAPTER, merged, String::new(), &mut problems);
         let vars = table.vars();
-        let when = table.when(name, &vars);
+        let mut when = table.when(name, &vars);
+        when.note_environment(merged);
         let mut adapter = Self {
             name: name.to_owned(),
             driver,

@@ -10,7 +10,7 @@ use crate::schema::fields::adapter::ADAPTER;
 /// The fields that decide on status in most cases; [`TARGET_FIELDS`] are needed where the adapter
 /// itself has no target.
 pub(crate) const LEAST_FIELDS: &[&str] = &[
-    "driver", "enabled", "when", "vars", "command", "url", "base_url",
+    "driver", "enabled", "when", "vars", "command", "env", "url", "base_url",
 ];
 
 /// The fields where a target may stand.
