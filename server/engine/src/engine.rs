@@ -13,7 +13,8 @@ use kontext_config::model::{Adapter, Expose};
 use kontext_config::schema::Driver;
 use kontext_config::when::When;
 use rustc_hash::FxBuildHasher;
-use tokio::sync::watch;
+use serde_json::Value;
+use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -72,7 +73,14 @@ pub(crate) struct Inner {
     state: Mutex<Working>,
     /// Raised with every change of the plan, of a server's state or of its tools.
     changes: watch::Sender<u64>,
+    messages: broadcast::Sender<Told>,
 }
+
+/// A message of a server: the adapter and the parameters of `notifications/message`.
+pub type Told = (Arc<str>, Arc<Value>);
+
+/// How many messages wait for an agent that reads slowly; older ones are lost to it.
+const MOST_TOLD: usize = 64;
 
 /// What a lock guards; nothing is awaited under it.
 #[derive(Default)]
@@ -129,6 +137,7 @@ impl Engine {
             health: Health::default(),
             state: Mutex::default(),
             changes: watch::Sender::new(0),
+            messages: broadcast::channel(MOST_TOLD).0,
         };
         Self {
             inner: Arc::new(inner),
@@ -299,6 +308,20 @@ impl Engine {
             .map(|running| running.server.clone())
     }
 
+    /// The adapters whose servers were made, in configuration order.
+    pub fn started(&self) -> Vec<String> {
+        let state = self.inner.lock();
+        let names = state.plan.adapters().map(Planned::name);
+        let started = names.filter(|name| state.servers.contains_key(*name));
+        started.map(str::to_owned).collect()
+    }
+
+    /// What servers tell of themselves while they work: the parameters of each of their
+    /// `notifications/message`, with the adapter's name.
+    pub fn messages(&self) -> broadcast::Receiver<Told> {
+        self.inner.messages.subscribe()
+    }
+
     /// The server of an adapter, for status; `None` where none was started.
     pub fn server_status(&self, adapter: &str) -> Option<ServerStatus> {
         let server = self.running(adapter)?;
@@ -361,7 +384,7 @@ impl Engine {
             server: server.clone(),
             begun: Instant::now(),
             schemas: Schemas::default(),
-            _follower: self.follow(&server),
+            _follower: self.follow(planned.name().into(), &server),
         };
         state.servers.insert(planned.name().into(), running);
         Ok(server)
@@ -406,8 +429,19 @@ impl Engine {
     }
 
     /// Makes changes of a server known.
-    fn follow(&self, server: &Server) -> JoinSet<()> {
+    fn follow(&self, name: Arc<str>, server: &Server) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
+        let (mut told, agents) = (server.messages(), self.inner.messages.clone());
+        tasks.spawn(async move {
+            loop {
+                match told.recv().await {
+                    // Nobody may be listening.
+                    Ok(params) => drop(agents.send((Arc::clone(&name), params))),
+                    Err(broadcast::error::RecvError::Lagged(_)) => {}
+                    Err(broadcast::error::RecvError::Closed) => return,
+                }
+            }
+        });
         let (mut state, mut tools) = (server.state(), server.subscribe_tools());
         let inner = Arc::downgrade(&self.inner);
         tasks.spawn(async move {

@@ -165,6 +165,7 @@ async fn follow(
         return;
     };
     let mut offered = engine.upgrade().map(|engine| engine.catalogue());
+    let mut started = Vec::new();
     loop {
         tokio::select! {
             changed = snapshots.changed() => {
@@ -185,11 +186,13 @@ async fn follow(
                 };
                 let now = engine.catalogue();
                 let same = offered.as_ref().is_some_and(|offered| offered.offers_the_same(&now));
+                let logs = engine.started();
                 sender.send_modify(|revision| {
                     revision.contents += 1;
                     revision.tools += u64::from(!same);
+                    revision.resources += u64::from(logs != started);
                 });
-                offered = Some(now);
+                (offered, started) = (Some(now), logs);
             }
         }
     }

@@ -217,6 +217,17 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
                 }
             }
         }
+        match &message {
+            Message::Request { method, .. } if method == "logging/setLevel" => {
+                self.lane.set_level(message.params());
+            }
+            Message::Notification { method, .. } if method == "notifications/initialized" => {
+                if let Some(out) = &self.out {
+                    self.lane.tell(out.clone());
+                }
+            }
+            _ => {}
+        }
         match &typed {
             JsonRpcMessage::Request(request) => {
                 if matches!(

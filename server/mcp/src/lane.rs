@@ -12,8 +12,9 @@ use kontext_engine::{Engine, Published, RawFault};
 use rmcp::model::NumberOrString;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 
 use crate::arguments::nearest;
 use crate::gates::{self, Class, Gates};
@@ -25,6 +26,10 @@ use crate::tools;
 /// The lane of one connection. Dropping it ends what is running.
 pub(crate) struct Lane {
     source: Arc<dyn Source>,
+    /// From which level on the client hears what servers tell of themselves.
+    level: Mutex<Level>,
+    /// The task that passes it on; dropped with the lane.
+    teller: Mutex<JoinSet<()>>,
     running: Mutex<HashMap<NumberOrString, AbortHandle>>,
 }
 
@@ -41,6 +46,8 @@ impl Lane {
     pub(crate) fn new(source: Arc<dyn Source>) -> Self {
         Self {
             source,
+            level: Mutex::new(Level::Info),
+            teller: Mutex::default(),
             running: Mutex::default(),
         }
     }
@@ -93,6 +100,48 @@ impl Lane {
         running.insert(noted, task.abort_handle());
     }
 
+    /// The client has opened its session: from now on it hears what servers tell of themselves.
+    pub(crate) fn tell(self: &Arc<Self>, out: mpsc::Sender<String>) {
+        let Some(mut told) = self.source.engine().map(|engine| engine.messages()) else {
+            return;
+        };
+        let lane = Arc::downgrade(self);
+        let mut teller = self.teller.lock().unwrap_or_else(PoisonError::into_inner);
+        if !teller.is_empty() {
+            return;
+        }
+        teller.spawn(async move {
+            loop {
+                let (adapter, params) = match told.recv().await {
+                    Ok(told) => told,
+                    Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Closed) => return,
+                };
+                let Some(lane) = lane.upgrade() else { return };
+                if Level::of(&params) < lane.level()
+                    || !lane.source.gates().open_for(Class::External)
+                {
+                    continue;
+                }
+                if out.send(message_line(&adapter, &params)).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// `logging/setLevel`, as the client sent it.
+    pub(crate) fn set_level(&self, params: Option<&Map<String, Value>>) {
+        if let Some(level) = params.and_then(|params| params.get("level")) {
+            let level = level.as_str().map_or(Level::Info, Level::named);
+            *self.level.lock().unwrap_or_else(PoisonError::into_inner) = level;
+        }
+    }
+
+    fn level(&self) -> Level {
+        *self.level.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Ends a call that its client does not want any more.
     pub(crate) fn cancel(&self, id: &NumberOrString) {
         if let Some(task) = self.lock().remove(id) {
@@ -126,6 +175,52 @@ impl Drop for Lane {
             task.abort();
         }
     }
+}
+
+/// The levels of the protocol (those of syslog), least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+impl Level {
+    fn named(name: &str) -> Self {
+        match name {
+            "debug" => Self::Debug,
+            "notice" => Self::Notice,
+            "warning" => Self::Warning,
+            "error" => Self::Error,
+            "critical" => Self::Critical,
+            "alert" => Self::Alert,
+            "emergency" => Self::Emergency,
+            _ => Self::Info,
+        }
+    }
+
+    fn of(params: &Value) -> Self {
+        let level = params.get("level").and_then(Value::as_str);
+        level.map_or(Self::Info, Self::named)
+    }
+}
+
+/// What a server told, its logger under the adapter's name.
+fn message_line(adapter: &str, params: &Value) -> String {
+    let mut params = params.clone();
+    if let Some(members) = params.as_object_mut() {
+        let logger = match members.get("logger").and_then(Value::as_str) {
+            Some(logger) => format!("{adapter}/{logger}"),
+            None => adapter.to_owned(),
+        };
+        members.insert("logger".to_owned(), logger.into());
+    }
+    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params}).to_string()
 }
 
 /// The gates a tool of an adapter stands behind.

@@ -10,6 +10,7 @@ use kontext_config::settings::Companion;
 use kontext_config::source::Source;
 use kontext_config::stack::{Stack, View};
 use kontext_engine::Engine;
+use kontext_engine::driver::mcp::Source as LogSource;
 use kontext_ide::diagnostics::{Checked, Subject, is_ours};
 use kontext_ide::{File, Snapshot, Workspace, effective, explain, format, masked_text};
 use kontext_syntax::TextRange;
@@ -515,6 +516,28 @@ impl Answers for Picture {
 
     fn schema(&self) -> Value {
         schema::json_schema()
+    }
+
+    fn logs(&self) -> Vec<String> {
+        self.engine.as_ref().map_or_else(Vec::new, Engine::started)
+    }
+
+    fn log(&self, adapter: &str) -> Option<String> {
+        let server = self.engine.as_ref()?.running(adapter)?;
+        let log = server.log();
+        let mut text = String::new();
+        if log.dropped() > 0 {
+            let _ = writeln!(text, "({} older lines are not kept)", log.dropped());
+        }
+        for line in log.lines() {
+            let lead = match line.source {
+                LogSource::Stderr => "",
+                LogSource::Stray => "stdout: ",
+                LogSource::Note => "kontext-ls: ",
+            };
+            let _ = writeln!(text, "{lead}{}", line.text);
+        }
+        Some(text)
     }
 
     fn pages(&self) -> Vec<answers::Page> {

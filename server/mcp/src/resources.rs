@@ -1,5 +1,7 @@
-//! The resources: the effective configuration, the layers, the schema, the field reference.
+//! The resources: the effective configuration, the layers, the schema, the field reference, and the
+//! logs of servers.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use serde_json::Value;
 
@@ -9,10 +11,15 @@ const EFFECTIVE: &str = "kontext://config/effective";
 const SCHEMA: &str = "kontext://schema";
 const LAYERS: &str = "kontext://layers/";
 const REFERENCE: &str = "kontext://reference/";
+const LOGS: &str = "kontext://logs/";
 
 const JSON: &str = "application/json";
 const TOML: &str = "application/toml";
 const MARKDOWN: &str = "text/markdown";
+const PLAIN: &str = "text/plain";
+
+/// What stands as it is in a URI; all else of an adapter's name is escaped.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// What a resource's URI names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +32,8 @@ pub enum Name {
     Layer(String),
     /// One page of the field reference.
     Page(String),
+    /// What an adapter's server has written besides the protocol.
+    Log(String),
 }
 
 /// Reads a URI; `None` where it can be no resource of this server.
@@ -37,6 +46,11 @@ pub fn parse(uri: &str) -> Option<Name> {
     if let Some(layer) = uri.strip_prefix(LAYERS) {
         return is_name(layer).then(|| Name::Layer(layer.to_owned()));
     }
+    if let Some(adapter) = uri.strip_prefix(LOGS) {
+        let name = percent_decode_str(adapter).decode_utf8().ok()?;
+        // One spelling for each name: subscriptions are told apart by their URI.
+        return (!name.is_empty() && log_uri(&name) == uri).then(|| Name::Log(name.into_owned()));
+    }
     let page = uri.strip_prefix(REFERENCE)?;
     is_name(page).then(|| Name::Page(page.to_owned()))
 }
@@ -47,6 +61,10 @@ fn is_name(name: &str) -> bool {
         && name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+fn log_uri(adapter: &str) -> String {
+    format!("{LOGS}{}", utf8_percent_encode(adapter, KEPT))
 }
 
 /// Every resource there is now, in a stable order.
@@ -81,6 +99,14 @@ pub fn list(answers: &dyn Answers) -> Vec<Resource> {
             );
         }
     }
+    for adapter in answers.logs() {
+        list.push(
+            Resource::new(log_uri(&adapter), format!("log {adapter}"))
+                .with_title(format!("Log of the server of {adapter}"))
+                .with_description("Its standard error, and what it wrote besides the protocol.")
+                .with_mime_type(PLAIN),
+        );
+    }
     for page in answers.pages() {
         list.push(
             Resource::new(
@@ -103,6 +129,9 @@ pub fn templates() -> Vec<ResourceTemplate> {
                 "`user`, `repository`, `shared` or `clone`, as kontext_status names them.",
             )
             .with_mime_type(TOML),
+        ResourceTemplate::new(format!("{LOGS}{{adapter}}"), "log")
+            .with_title("The log of an adapter's server")
+            .with_mime_type(PLAIN),
         ResourceTemplate::new(format!("{REFERENCE}{{page}}"), "reference")
             .with_title("One page of the field reference")
             .with_mime_type(MARKDOWN),
@@ -116,6 +145,7 @@ pub fn text(answers: &dyn Answers, name: &Name) -> Option<(String, &'static str)
         Name::Schema => Some((pretty(&answers.schema()), JSON)),
         Name::Layer(layer) => answers.layer(layer).map(|layer| (layer.text, TOML)),
         Name::Page(page) => answers.page(page).map(|text| (text, MARKDOWN)),
+        Name::Log(adapter) => answers.log(adapter).map(|text| (text, PLAIN)),
     }
 }
 
@@ -143,7 +173,15 @@ mod tests {
             parse("kontext://reference/adapter.when"),
             Some(Name::Page("adapter.when".to_owned()))
         );
+        assert_eq!(
+            parse("kontext://logs/team%2Fwiki"),
+            Some(Name::Log("team/wiki".to_owned()))
+        );
         for odd in [
+            "kontext://logs/",
+            "kontext://logs/a/b",
+            "kontext://logs/%61",
+            "kontext://logs/%ff",
             "",
             "file:///etc/passwd",
             "kontext://layers/",

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use kontext_engine::Engine;
 use rmcp::ServerHandler;
+#[expect(deprecated, reason = "the protocol versions up to 2025-11-25 have it")]
+use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Cursor, CustomRequest, CustomResult, ErrorCode,
     ErrorData, Implementation, InitializeRequestParams, InitializeResult,
@@ -148,8 +150,13 @@ fn unknown_resource(uri: &str) -> ErrorData {
 }
 
 impl ServerHandler for KontextServer {
+    #[expect(
+        deprecated,
+        reason = "the protocol versions up to 2025-11-25 have logging"
+    )]
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
+            .enable_logging()
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
@@ -189,6 +196,16 @@ impl ServerHandler for KontextServer {
                 changes,
             ));
         }
+    }
+
+    /// The level itself is kept by the guard, which writes the messages.
+    #[expect(deprecated, reason = "the protocol versions up to 2025-11-25 have it")]
+    async fn set_level(
+        &self,
+        _request: SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
     }
 
     async fn on_custom_request(

@@ -116,6 +116,12 @@ pub trait Answers: Send + Sync {
     /// The JSON Schema of the configuration.
     fn schema(&self) -> Value;
 
+    /// The adapters whose servers have a log: those that were started.
+    fn logs(&self) -> Vec<String>;
+
+    /// The log of an adapter's server, secrets masked; `None` where none was started.
+    fn log(&self, adapter: &str) -> Option<String>;
+
     /// The pages of the field reference, in their order.
     fn pages(&self) -> Vec<Page>;
 

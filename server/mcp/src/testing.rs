@@ -234,6 +234,14 @@ impl Answers for Picture {
         json!({"type": "object"})
     }
 
+    fn logs(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn log(&self, _adapter: &str) -> Option<String> {
+        None
+    }
+
     fn pages(&self) -> Vec<Page> {
         vec![Page {
             page: "adapter".to_owned(),

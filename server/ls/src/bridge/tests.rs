@@ -118,6 +118,14 @@ impl Answers for Named {
         json!({})
     }
 
+    fn logs(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn log(&self, _adapter: &str) -> Option<String> {
+        None
+    }
+
     fn pages(&self) -> Vec<Page> {
         Vec::new()
     }
