@@ -117,7 +117,7 @@ class Own(Server):
 
 #[tokio::test]
 async fn an_answer_under_another_id_reaches_nobody_else() {
-    let ids = |mode: &str| fake(IDS, "timeout_ms = 2000").env("MODE", mode);
+    let ids = |mode: &str| fake(IDS, "timeout_ms = 60000").env("MODE", mode);
     let place = ids("text");
     let mut one = agent(&place).await;
     assert_eq!(titles(&search(&mut one).await), ["Alpha", "Beta"]);
@@ -218,7 +218,7 @@ async fn a_crash_during_a_call_is_an_answer_and_the_next_call_works() {
 
 const FLOOD: &str = r#"
 def flood():
-    for n in range(40000):
+    for n in range(10000):
         print("noise %d " % n + "y" * 500, file=sys.stderr)
     sys.stderr.buffer.write(b"\xff\x00" * (1 << 20))
 
@@ -236,6 +236,8 @@ class Own(Server):
 async fn a_flood_on_standard_error_holds_nothing_up() {
     let place = fake(FLOOD, "timeout_ms = 60000");
     let mut agent = agent(&place).await;
+    let start = json!({"adapter": "fake"});
+    agent.structured("kontext_spawn", start).await;
     let found = search(&mut agent).await;
     assert_eq!(titles(&found), ["Alpha", "Beta"], "{found}");
     // What a server says is not what the program says.
