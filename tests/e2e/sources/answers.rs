@@ -36,7 +36,7 @@ async fn agrees(place: &Fixture, report: &Value) {
             "{name}: {notes}"
         );
         if let Some(error) = shell["error"].as_str() {
-            let error = error.split('`').last().unwrap();
+            let error = error.split('`').next_back().unwrap();
             assert!(notes.contains(error), "{error} in {notes}");
         }
     }
