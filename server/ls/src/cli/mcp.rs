@@ -59,8 +59,10 @@ async fn serve(dir: PathBuf) -> Result<(), Failure> {
         agents::from_disk(&dir, &used)
     });
     let carried = tokio::select! {
-        carried = bridge::run(transport.input, transport.output, options, disk) => carried,
+        // Signals are listened for before anything is started.
+        biased;
         () = super::lsp::terminated() => Ok(()),
+        carried = bridge::run(transport.input, transport.output, options, disk) => carried,
     };
     // The process leaves without dropping what runs.
     work.stop().await;

@@ -208,7 +208,7 @@ async fn resources_are_listed_read_and_watched() {
         answer["result"]["resourceTemplates"]
             .as_array()
             .map(Vec::len),
-        Some(2)
+        Some(3)
     );
     let unknown = request(3, "resources/read", json!({"uri": "kontext://layers/none"}));
     assert_eq!(client.ask(unknown).await["error"]["code"], -32002);

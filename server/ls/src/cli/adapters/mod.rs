@@ -57,8 +57,10 @@ fn with_engine<T>(dir: Option<&Path>, work: impl AsyncFnOnce(&Engine) -> T) -> R
         reap::install();
         let engine = engines.engine_of(&store);
         let outcome = tokio::select! {
-            outcome = work(&engine) => Some(outcome),
+            // Signals are listened for before anything is started.
+            biased;
             () = interrupted() => None,
+            outcome = work(&engine) => Some(outcome),
         };
         engines.stop().await;
         outcome
