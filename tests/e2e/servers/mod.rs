@@ -7,6 +7,7 @@ mod binding;
 mod ending;
 mod lists;
 mod starting;
+mod telling;
 mod traffic;
 mod web;
 
