@@ -144,9 +144,8 @@ async fn ten_thousand_tools_are_many_but_fine() {
     let config = searching("many", "expose = \"all\"") + &searching("small", "expose = \"all\"");
     let place = place(&[("many", many), ("small", super::PLAIN)], &config);
     let mut agent = agent(&place).await;
-    let tools = tools_until(&mut agent, |tools| tools.len() > 10_000).await;
+    let tools = tools_until(&mut agent, |tools| tools.len() == 10_002).await;
     let tools = offered(&tools);
-    assert_eq!(tools.len(), 10_002);
     assert_eq!(tools[0], "many_t0");
     assert_eq!(tools[10_001], "small_find");
     let result = agent.call("many_t9999", json!({"query": "q"})).await;

@@ -74,7 +74,10 @@ async fn the_log_of_a_server_is_a_resource_without_secrets() {
             break text;
         }
     };
-    mentions(&log, &["token is ‹env.SECRET_TOKEN›", "stdout: no message at all"]);
+    mentions(
+        &log,
+        &["token is ‹env.SECRET_TOKEN›", "stdout: no message at all"],
+    );
     assert!(!log.contains("s3cr3t-VALUE"));
 }
 
@@ -83,5 +86,8 @@ async fn an_adapter_without_a_server_has_no_log() {
     let place = super::place(&[("fake", super::PLAIN)], &searching("fake", ""));
     let mut agent = agent(&place).await;
     let list = agent.request("resources/list", json!({})).await;
-    assert!(!list.to_string().contains("kontext://logs/"), "it was not started");
+    assert!(
+        !list.to_string().contains("kontext://logs/"),
+        "it was not started"
+    );
 }

@@ -57,7 +57,8 @@ fn with_engine<T>(dir: Option<&Path>, work: impl AsyncFnOnce(&Engine) -> T) -> R
         reap::install();
         let engine = engines.engine_of(&store);
         let outcome = tokio::select! {
-            // Signals are listened for before anything is started.
+            // Listened for before anything is started: a signal in between would end this process
+            // without a word.
             biased;
             () = interrupted() => None,
             outcome = work(&engine) => Some(outcome),
