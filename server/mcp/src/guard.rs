@@ -31,7 +31,7 @@ use rmcp::transport::Transport;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::jsonrpc::{self, Message};
@@ -40,6 +40,10 @@ use crate::lifecycle::{Admission, Lifecycle};
 use crate::lines::{Line, Lines, MAX_LINE};
 use crate::server::KontextServer;
 use crate::source::Source;
+
+/// How many requests may be open before no more are read. Far above what an agent has open; a
+/// flood waits in its own pipe and not in this process.
+const MOST_IN_FLIGHT: usize = 1000;
 
 /// How many answers may wait to be written.
 const WAITING: usize = 64;
@@ -68,6 +72,8 @@ struct Shared {
     state: Mutex<State>,
     /// True while `initialize` is being answered.
     initializing: watch::Sender<bool>,
+    /// Told of each answer that leaves.
+    left: Notify,
 }
 
 #[derive(Default)]
@@ -94,6 +100,15 @@ impl Shared {
         state.in_flight.remove(id);
         state.listening.remove(id);
         state.listing.remove(id);
+        drop(state);
+        self.left.notify_one();
+    }
+
+    /// Waits until a further request may be taken on.
+    async fn has_room(&self) {
+        while self.state().in_flight.len() >= MOST_IN_FLIGHT {
+            self.left.notified().await;
+        }
     }
 
     /// Whether the answer to `id` is a list of tools.
@@ -143,6 +158,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
             shared: Arc::new(Shared {
                 state: Mutex::default(),
                 initializing,
+                left: Notify::new(),
             }),
             lane: Arc::new(Lane::new(source)),
             initializing: initializing_seen,
@@ -253,6 +269,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Guard<R> {
                     state.in_flight.remove(id);
                     state.listening.remove(id);
                     state.listing.remove(id);
+                    self.shared.left.notify_one();
                     self.lane.cancel(id);
                 }
             }
@@ -350,6 +367,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Guard<R> {
             if self.ended {
                 return None;
             }
+            self.shared.has_room().await;
             // The sender lives in `shared`, so this cannot fail.
             let _ = self.initializing.wait_for(|running| !running).await;
             match self.lines.next().await {
