@@ -13,12 +13,13 @@ All of them call `echo` of the same server (echo_server.py):
 
 A round is one session of each, in turn: calls one after the other, then as many with 64 in flight.
 The figure of a session is its median; the figure in the table is the median over the rounds.
-Besides: a merged search over three programs of which the slowest takes 100 ms, and `tools/list`
+Besides: a merged search over three HTTP services of which the slowest takes 100 ms, and `tools/list`
 at once after the start with 50 servers configured.
 """
 
 import argparse
 import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -27,6 +28,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -210,23 +212,46 @@ def array(words):
     return json.dumps([str(word) for word in words])
 
 
+class Slow(http.server.BaseHTTPRequestHandler):
+    """A service that answers after as many milliseconds as its path says."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        time.sleep(int(self.path.split("/")[1]) / 1e3)
+        body = b'[{"title": "one"}]'
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
 def search_overhead(server, scratch):
     """-> milliseconds that a merged search takes over its slowest source"""
+    service = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    threading.Thread(target=service.serve_forever, daemon=True).start()
+    port = service.server_address[1]
     sources = "".join(
-        f'[adapters.s{n}]\ndriver = "command"\n[adapters.s{n}.ops.search]\n'
-        f'command = {array(["sh", "-c", f"sleep {pause}; echo one"])}\nformat = "lines"\n'
-        for n, pause in enumerate((0, 0.05, 0.1))
+        f'[adapters.s{pause}]\ndriver = "http"\nbase_url = "http://127.0.0.1:{port}"\n'
+        f'[adapters.s{pause}.ops.search]\npath = "{pause}"\n'
+        for pause in (1, 50, 100)
     )
     place = Place(scratch, "search", sources)
     session = Session([server, "mcp", "--dir", str(place.root)], place.env)
     session.tool("kontext_search")
+    direct = http.client.HTTPConnection("127.0.0.1", port)
     took, slowest = [], []
     for _ in range(15):
         began = time.perf_counter()
         session.ask("tools/call", {"name": "kontext_search", "arguments": {"query": "x"}})
         took.append((time.perf_counter() - began) * 1e3)
         began = time.perf_counter()
-        subprocess.run(["sh", "-c", "sleep 0.1; echo one"], stdout=subprocess.DEVNULL, check=True)
+        direct.request("GET", "/100/")
+        direct.getresponse().read()
         slowest.append((time.perf_counter() - began) * 1e3)
     session.close()
     return statistics.median(took) - statistics.median(slowest)
