@@ -14,6 +14,7 @@ use crate::bind::{Binding, Offer};
 use crate::driver::{command, mcp};
 use crate::engine::Engine;
 use crate::fault::{Fault, FaultKind};
+use crate::inputs::Inputs;
 use crate::plan::Planned;
 use crate::request::{self, ToolCall};
 
@@ -58,24 +59,6 @@ pub struct Outcome {
     pub failure: Option<Fault>,
     /// How long it took.
     pub took: Duration,
-}
-
-/// What an op is called with.
-#[derive(Clone, Debug, Default)]
-pub struct Inputs {
-    /// By the names templates know them by.
-    pub values: Map<String, Value>,
-    /// The arguments of a declared tool, to be passed on by name.
-    pub named: Option<Map<String, Value>>,
-}
-
-impl From<Map<String, Value>> for Inputs {
-    fn from(values: Map<String, Value>) -> Self {
-        Self {
-            values,
-            named: None,
-        }
-    }
 }
 
 impl Engine {

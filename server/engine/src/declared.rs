@@ -4,8 +4,8 @@ use kontext_config::model::DeclaredTool;
 use serde_json::{Map, Value};
 
 use crate::bind::ToolSchema;
-use crate::call::Inputs;
 use crate::fault::Fault;
+use crate::inputs::Inputs;
 
 /// The arguments, checked against the schema of the tool before anything is called.
 ///

@@ -26,6 +26,7 @@ pub mod driver;
 pub mod engine;
 pub mod fault;
 pub mod health;
+pub mod inputs;
 mod launch;
 pub mod plan;
 pub mod published;
@@ -35,10 +36,11 @@ pub mod secrets;
 #[cfg(test)]
 mod testing;
 
-pub use call::{CallError, Inputs, Outcome};
+pub use call::{CallError, Outcome};
 pub use catalogue::{Catalogue, Published};
 pub use context::Context;
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
+pub use inputs::Inputs;
 pub use plan::{Plan, Planned};
 pub use published::RawFault;

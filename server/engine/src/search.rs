@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::answer::{MergedHit, SourceHits, merge};
-use crate::call::{CallError, Inputs};
+use crate::call::CallError;
 use crate::engine::Engine;
 use crate::fault::{Fault, FaultKind};
+use crate::inputs::Inputs;
 use crate::plan::{Plan, Planned, listed};
 
 /// How many hits a search gives where it is not said.

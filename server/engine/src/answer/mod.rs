@@ -17,6 +17,7 @@ mod date;
 mod fields;
 mod html;
 mod items;
+mod lists;
 mod mend;
 mod merge;
 mod payload;

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use kontext_config::model::Format;
 use serde_json::Value;
 
-use super::{clean, mend, scan};
+use super::scan::{amid_noise, joined};
+use super::{clean, mend};
 use crate::{Fault, FaultKind};
 
 /// How many times JSON that is the text of a JSON string is unwrapped.
@@ -142,18 +143,6 @@ fn all(texts: &[&str]) -> String {
     texts.join("\n")
 }
 
-/// Objects are elements of the list; lists lend theirs.
-pub(super) fn joined(values: impl IntoIterator<Item = Value>) -> Value {
-    let mut list = Vec::new();
-    for value in values {
-        match value {
-            Value::Array(elements) => list.extend(elements),
-            other => list.push(other),
-        }
-    }
-    Value::Array(list)
-}
-
 /// Null and {} are what a server writes that puts its answer into the text blocks.
 fn says_anything(structured: &Value) -> bool {
     match structured {
@@ -215,7 +204,7 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-pub(super) fn parse(text: &str) -> Option<Value> {
+fn parse(text: &str) -> Option<Value> {
     mend::parse(text).ok()
 }
 
@@ -262,7 +251,7 @@ fn not_json(text: &str, error: &serde_json::Error) -> Fault {
 fn auto(text: &str) -> Payload<'_> {
     let might_be = text.trim_start().starts_with(['{', '[', '"', '`']);
     let value = might_be.then(|| block(text)).flatten();
-    match value.or_else(|| scan::amid_noise(text)) {
+    match value.or_else(|| amid_noise(text)) {
         Some(value) => Payload::json(value),
         None => Payload::plain(text),
     }

@@ -3,8 +3,8 @@
 use serde::de::IgnoredAny;
 use serde_json::{StreamDeserializer, Value, de::StrRead};
 
-use super::items::holds_list;
-use super::payload::{joined, parse};
+use super::lists::holds_list;
+use super::mend;
 
 /// How many times the length of the text may be read in attempts that fail. Hostile text could
 /// otherwise make each line one that is read to the end.
@@ -31,7 +31,7 @@ pub(super) fn amid_noise(text: &str) -> Option<Value> {
         .iter()
         .filter(|it| !it.is_fenced())
         .filter_map(|it| {
-            let value = parse(it.text)?;
+            let value = mend::parse(it.text).ok()?;
             Some((holds_list(&value), it.text.len(), value))
         })
         .collect();
@@ -44,6 +44,18 @@ pub(super) fn amid_noise(text: &str) -> Option<Value> {
         Some((*holds, *length))
     })?;
     Some(parsed.swap_remove(best).2)
+}
+
+/// Objects are elements of the list; lists lend theirs.
+pub(super) fn joined(values: impl IntoIterator<Item = Value>) -> Value {
+    let mut list = Vec::new();
+    for value in values {
+        match value {
+            Value::Array(elements) => list.extend(elements),
+            other => list.push(other),
+        }
+    }
+    Value::Array(list)
 }
 
 impl Found<'_> {

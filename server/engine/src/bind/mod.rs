@@ -11,11 +11,13 @@
 //!   joined, as `shape`s;
 //! - `check`: validation, bounded;
 //! - `convert`: a value in the forms a parameter may want it in;
-//! - `fill`: the rules of binding; `tool`: the schema prepared, and what is sent validated;
+//! - `tool`: the schema prepared, and what is sent validated;
+//! - `fill`: the rules of binding; `arguments`: them, beside an op's `args`;
 //! - `words`: parameters and rules in words.
 //!
 //! Nothing is ever fetched: a reference to another document leaves its place unconstrained.
 
+mod arguments;
 mod check;
 mod convert;
 mod fill;
