@@ -9,46 +9,17 @@ use serde_json::{Map, Value, json};
 use super::decode;
 use super::message::{METHOD_NOT_FOUND, RpcError};
 use super::pending::Failure;
-use super::session::{Exchange, Protocol, Session, client_info};
+use super::protocol::{DISCOVER, Greeting, LEGACY, MODERN, Protocol, client_info, client_meta};
+use super::session::{Exchange, Session};
 use super::tools::words;
 use crate::driver::excerpt;
 use crate::fault::{Fault, FaultKind};
 
-/// The protocol without a handshake.
-pub(super) const MODERN: &str = "2026-07-28";
-
-/// Those with one, the newest first.
-const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-
 /// How long a server that refused `initialize` may take to say whether it is a modern one.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// The request that takes the place of a handshake.
-pub(super) const DISCOVER: &str = "server/discover";
-
 /// An error about the protocol version (2026-07-28).
 const UNSUPPORTED_VERSION: i64 = -32022;
-
-/// What a server said about itself.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Greeting {
-    pub(super) version: String,
-    pub(super) server_info: Value,
-    pub(super) capabilities: Value,
-    pub(super) instructions: Option<String>,
-    pub(super) note: Option<String>,
-}
-
-impl Greeting {
-    /// Whether the server says when its tools change.
-    pub(super) fn tells_of_tools(&self) -> bool {
-        self.capabilities
-            .get("tools")
-            .and_then(|tools| tools.get("listChanged"))
-            .and_then(Value::as_bool)
-            .unwrap_or_default()
-    }
-}
 
 /// Opens a session: the newest protocol with a handshake first, since almost all servers speak it;
 /// one that only speaks the newer one says so.
@@ -133,7 +104,7 @@ async fn initialize(session: &Arc<Session>, version: &str) -> Result<Greeting, F
 }
 
 async fn discover(session: &Arc<Session>) -> Result<Greeting, Failure> {
-    let params = json!({"_meta": super::session::client_meta()});
+    let params = json!({"_meta": client_meta()});
     let result = call(session, DISCOVER, &params).await?;
     let supported: Vec<String> = result
         .get("supportedVersions")

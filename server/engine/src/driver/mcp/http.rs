@@ -3,242 +3,70 @@
 
 mod headers;
 mod stream;
+mod wire;
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
-use reqwest::header::{
-    ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE,
-};
-use reqwest::{Client, Method, Response, StatusCode, Url};
+use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
+use reqwest::{Method, Response, StatusCode};
 use tokio::task::AbortHandle;
 
-use super::handshake::{DISCOVER, MODERN};
+use super::inbox::{Inbox, MOST_OF_MESSAGE, Over, message_too_large};
 use super::pending::Failure;
-use super::session::{Common, MOST_OF_MESSAGE, Over, Protocol, Session, Wire, message_too_large};
+use super::protocol::{DISCOVER, MODERN};
 use crate::driver::{excerpt, http};
 use crate::fault::{Fault, FaultKind};
-use crate::secrets::shown_url;
+use wire::{BOTH, EVENT_STREAM, SESSION, failed, kind};
 
 pub(super) use headers::for_arguments;
 pub(super) use stream::listen;
-
-const EVENT_STREAM: &str = "text/event-stream";
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const PROTOCOL: HeaderName = HeaderName::from_static("mcp-protocol-version");
-
-/// How many redirects within the origin are followed.
-const MOST_REDIRECTS: usize = 5;
-
-/// How long what nobody waits for may take.
-const ASIDE: Duration = Duration::from_secs(5);
+pub(super) use wire::HttpWire;
 
 /// How many bytes of an error's body are looked at.
 const MOST_OF_ERROR: usize = 64 * 1024;
 
-/// Cheap to clone.
-#[derive(Clone, Debug)]
-pub(super) struct HttpWire(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    client: Client,
-    url: Url,
-    /// Those of the configuration.
-    headers: HeaderMap,
-    /// `Mcp-Session-Id`, where the server gave one.
-    session: Mutex<Option<HeaderValue>>,
-    common: Arc<Common>,
-}
-
 impl HttpWire {
-    pub(super) fn new(
-        url: &str,
-        headers: &[(String, String)],
-        common: Arc<Common>,
-    ) -> Result<Self, Fault> {
-        if let Some(fault) = crate::request::url_fault(url) {
-            return Err(Fault::refused(fault));
-        }
-        let url = Url::parse(url)
-            .map_err(|error| Fault::refused(format!("the URL is not one: {error}")))?;
-        Ok(Self(Arc::new(Inner {
-            client: http::client_for(&url)?,
-            headers: headers::configured(headers)?,
-            url,
-            session: Mutex::default(),
-            common,
-        })))
-    }
-
-    fn session(&self) -> Option<HeaderValue> {
-        let session = self.0.session.lock();
-        session.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_session(&self, id: Option<HeaderValue>) {
-        let session = self.0.session.lock();
-        *session.unwrap_or_else(PoisonError::into_inner) = id;
-    }
-
-    fn shown(&self) -> String {
-        shown_url(self.0.url.as_str())
-    }
-
-    /// The headers of every request.
-    fn headers(&self, accept: &'static str, protocol: Option<&str>) -> HeaderMap {
-        let mut all = self.0.headers.clone();
-        all.insert(ACCEPT, HeaderValue::from_static(accept));
-        if let Some(version) = protocol.and_then(|version| HeaderValue::from_str(version).ok()) {
-            all.insert(PROTOCOL, version);
-        }
-        if let Some(session) = self.session() {
-            all.insert(SESSION, session);
-        }
-        all
-    }
-
-    /// Sends a request, redirects within the origin followed.
-    async fn send(
+    /// Makes a call in a task of its own, which hands the answer to the session.
+    pub(super) fn request(
         &self,
-        method: Method,
-        headers: &HeaderMap,
-        body: Option<String>,
-    ) -> Result<Response, Fault> {
-        let mut url = self.0.url.clone();
-        for _ in 0..=MOST_REDIRECTS {
-            let mut request = self
-                .0
-                .client
-                .request(method.clone(), url.clone())
-                .headers(headers.clone());
-            if let Some(body) = &body {
-                request = request
-                    .header(CONTENT_TYPE, "application/json")
-                    .body(body.trim_end().to_owned());
-            }
-            let response = request
-                .send()
-                .await
-                .map_err(|error| http::not_reached(&error, &url))?;
-            let status = response.status();
-            let location = response.headers().get(LOCATION);
-            let Some(location) = location.filter(|_| status.is_redirection()) else {
-                return Ok(response);
-            };
-            let target = location
-                .to_str()
-                .ok()
-                .and_then(|location| url.join(location).ok());
-            let Some(target) = target else {
-                return Err(failed(format!(
-                    "{} redirects to something that is not a URL",
-                    self.shown()
-                )));
-            };
-            // What carries credentials goes nowhere else, and a POST stays one.
-            let stays = target.origin() == url.origin() && matches!(status.as_u16(), 307 | 308);
-            if !stays {
-                return Err(failed(format!(
-                    "{} redirects to {}, which is not followed; set `url` to it if it is the right one",
-                    self.shown(),
-                    shown_url(target.as_str())
-                )));
-            }
-            url = target;
-        }
-        Err(failed(format!(
-            "{} redirects more than {MOST_REDIRECTS} times",
-            self.shown()
-        )))
-    }
-
-    /// Sends what has no answer.
-    pub(super) async fn tell(
-        &self,
+        inbox: Arc<dyn Inbox>,
+        id: u64,
+        method: &str,
+        params: &str,
         line: String,
-        protocol: Option<&Protocol>,
-        method: Option<&str>,
-    ) {
-        let version = protocol.map(|protocol| protocol.version.as_str());
-        let mut headers = self.headers(BOTH, version);
-        if let Some(method) = method
-            && protocol.is_some_and(|protocol| protocol.modern)
-        {
-            headers::standard(&mut headers, method, "{}");
-        }
-        let sent = tokio::time::timeout(ASIDE, self.send(Method::POST, &headers, Some(line))).await;
-        let words = match sent {
-            Ok(Ok(response)) if response.status().is_client_error() => {
-                format!("was answered with HTTP {}", response.status().as_u16())
-            }
-            Ok(Ok(_)) => return,
-            Ok(Err(fault)) => format!("was not sent: {fault}"),
-            Err(_) => "was not taken in time".to_owned(),
+        extra: Vec<(String, String)>,
+    ) -> AbortHandle {
+        let protocol = inbox.protocol();
+        let modern = method == DISCOVER || protocol.is_some_and(|protocol| protocol.modern);
+        let version = if modern {
+            Some(MODERN.to_owned())
+        } else {
+            protocol.map(|protocol| protocol.version.clone())
         };
-        let what = method.unwrap_or("an answer");
-        self.0.common.log.note(&format!("{what} {words}"));
-    }
-
-    /// Ends the session at the server, where there is one.
-    pub(super) async fn close(&self, protocol: Option<&Protocol>) {
-        if self.session().is_none() {
-            return;
+        let mut more = HeaderMap::new();
+        if modern {
+            headers::standard(&mut more, method, params);
+            headers::add(&mut more, &extra);
         }
-        let headers = self.headers("*/*", protocol.map(|protocol| protocol.version.as_str()));
-        let deleted = self.send(Method::DELETE, &headers, None);
-        let _ = tokio::time::timeout(Duration::from_secs(2), deleted).await;
-        self.set_session(None);
-    }
-}
-
-const BOTH: &str = "application/json, text/event-stream";
-
-fn failed(words: String) -> Fault {
-    Fault::new(FaultKind::Failed, words)
-}
-
-/// Makes a call in a task of its own, which hands the answer to the session.
-pub(super) fn request(
-    session: &Arc<Session>,
-    id: u64,
-    method: &str,
-    params: &str,
-    line: String,
-    extra: Vec<(String, String)>,
-) -> AbortHandle {
-    let modern = session.is_modern() || method == DISCOVER;
-    let version = if modern {
-        Some(MODERN.to_owned())
-    } else {
-        session.protocol().map(|protocol| protocol.version.clone())
-    };
-    let session = Arc::clone(session);
-    let mut more = HeaderMap::new();
-    if modern {
-        headers::standard(&mut more, method, params);
-        headers::add(&mut more, &extra);
-    }
-    let opens = method == "initialize";
-    let task = async move {
-        let Wire::Http(wire) = &session.wire else {
-            return;
-        };
-        let mut headers = wire.headers(BOTH, version.as_deref());
-        headers.extend(more);
-        if let Err(failure) = exchange(&session, wire, id, headers, line, opens).await {
-            if matches!(failure, Failure::Expired) {
-                session.end(Over::Expired);
+        let opens = method == "initialize";
+        let wire = self.clone();
+        let task = async move {
+            let mut headers = wire.headers(BOTH, version.as_deref());
+            headers.extend(more);
+            if let Err(failure) = exchange(&*inbox, &wire, id, headers, line, opens).await {
+                if matches!(failure, Failure::Expired) {
+                    inbox.end(Over::Expired);
+                }
+                inbox.fail(id, failure);
             }
-            session.fail(id, failure);
-        }
-    };
-    tokio::spawn(task).abort_handle()
+        };
+        tokio::spawn(task).abort_handle()
+    }
 }
 
 /// One call: sends it and reads the answer. What comes back goes to the session.
 async fn exchange(
-    session: &Arc<Session>,
+    inbox: &dyn Inbox,
     wire: &HttpWire,
     id: u64,
     headers: HeaderMap,
@@ -258,14 +86,14 @@ async fn exchange(
         return Err(Failure::Expired);
     }
     if !status.is_success() {
-        return refused(session, wire, id, known, response).await;
+        return refused(inbox, wire, id, known, response).await;
     }
     if opens {
         wire.set_session(response.headers().get(SESSION).cloned());
     }
     let kind = kind(&response);
     if kind.as_deref() == Some(EVENT_STREAM) {
-        return stream::answer(session, wire, id, &headers, response)
+        return stream::answer(inbox, wire, id, &headers, response)
             .await
             .map_err(Failure::Fault);
     }
@@ -273,8 +101,8 @@ async fn exchange(
     if cut {
         return Err(Failure::Fault(message_too_large()));
     }
-    session.receive(&text, Some(id));
-    if session.is_waiting(id) {
+    inbox.receive(&text, Some(id));
+    if inbox.is_waiting(id) {
         let what = match kind {
             _ if text.trim().is_empty() => "nothing".to_owned(),
             Some(kind) => format!("{} that holds no answer", excerpt(&kind, 60)),
@@ -293,7 +121,7 @@ async fn exchange(
 
 /// An answer with a status that is no success.
 async fn refused(
-    session: &Arc<Session>,
+    inbox: &dyn Inbox,
     wire: &HttpWire,
     id: u64,
     known: bool,
@@ -311,8 +139,8 @@ async fn refused(
         return Err(Failure::Expired);
     }
     if !is_denied && lower.contains("jsonrpc") {
-        session.receive(&text, Some(id));
-        if !session.is_waiting(id) {
+        inbox.receive(&text, Some(id));
+        if !inbox.is_waiting(id) {
             return Ok(());
         }
     }
@@ -326,7 +154,7 @@ async fn refused(
     );
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            let set = wire.0.headers.contains_key(reqwest::header::AUTHORIZATION);
+            let set = wire.has_credential();
             words.push_str(match (set, challenge) {
                 (true, _) => "; check the credential in the adapter's `headers`",
                 (false, _) => {
@@ -339,18 +167,11 @@ async fn refused(
         }
         _ => {}
     }
-    let shown = excerpt(&wire.0.common.log.redactor().redact(&text), 300);
+    let shown = excerpt(&wire.redactor().redact(&text), 300);
     if !shown.is_empty() {
         words.push_str(&format!(": {shown}"));
     }
     Err(Failure::Fault(failed(words)))
-}
-
-/// The media type, in lower case and without parameters.
-fn kind(response: &Response) -> Option<String> {
-    let value = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
-    let kind = value.split(';').next().unwrap_or_default();
-    Some(kind.trim().to_ascii_lowercase())
 }
 
 /// At most `limit` bytes of a body as text, and whether there was more.

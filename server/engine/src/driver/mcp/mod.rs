@@ -3,15 +3,18 @@
 //!
 //! - [`Server`] is the handle: starts lazily, restarts after a crash, keeps the list of tools.
 //! - `session` is one connection: calls, answers, cancellation, what the server asks and tells.
-//! - `stdio` and `http` carry its messages; [`sse`], `lines`, `message` read them.
+//! - `stdio` and `http` carry its messages and hand what comes to its `inbox`; [`sse`], `lines`, `message` read them.
 
+mod common;
 mod decode;
 mod handshake;
 mod http;
+mod inbox;
 mod lines;
 mod log;
 mod message;
 mod pending;
+mod protocol;
 mod server;
 mod session;
 pub mod sse;

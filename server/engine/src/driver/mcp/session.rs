@@ -1,71 +1,23 @@
 //! One connection to a server: calls out, answers back, and what the server says by itself.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tokio::sync::{Notify, broadcast, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
+use super::common::Common;
 use super::decode;
 use super::http::HttpWire;
-use super::log::{Log, Source};
+use super::inbox::{Inbox, Over};
+use super::log::Source;
 use super::message::{self, Incoming, METHOD_NOT_FOUND};
 use super::pending::{Failure, Outcome, Pending, Progress, Taken, strange_words};
+use super::protocol::{Protocol, client_meta};
 use super::stdio::StdioWire;
 use crate::fault::{Fault, FaultKind};
-
-/// The largest message that is read, in bytes.
-pub(super) const MOST_OF_MESSAGE: usize = 32 * 1024 * 1024;
-
-/// A message above [`MOST_OF_MESSAGE`].
-pub(super) fn message_too_large() -> Fault {
-    let most = MOST_OF_MESSAGE / (1024 * 1024);
-    Fault::new(
-        FaultKind::TooLarge,
-        format!(
-            "the server sent a message of more than {most} MiB, which is the most that is read"
-        ),
-    )
-}
-
-/// The protocol that was agreed on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Protocol {
-    pub(super) version: String,
-    /// From 2026-07-28 on: no session, and each request says what it needs.
-    pub(super) modern: bool,
-}
-
-/// What the connections of one server have in common.
-#[derive(Debug)]
-pub(super) struct Common {
-    pub(super) log: Log,
-    /// Told of each `notifications/tools/list_changed`.
-    pub(super) changed: Notify,
-    /// The parameters of each `notifications/message`.
-    pub(super) messages: broadcast::Sender<Arc<Value>>,
-    /// The answer to `roots/list`.
-    roots: Value,
-}
-
-impl Common {
-    pub(super) fn new(log: Log, root: &Path) -> Self {
-        Self {
-            log,
-            changed: Notify::new(),
-            messages: broadcast::channel(64).0,
-            roots: roots(root),
-        }
-    }
-
-    pub(super) fn roots(&self) -> &Value {
-        &self.roots
-    }
-}
 
 /// How messages travel.
 #[derive(Debug)]
@@ -98,17 +50,6 @@ pub(super) struct Session {
     over: watch::Sender<Option<Over>>,
 }
 
-/// How a connection came to its end.
-#[derive(Clone, Debug)]
-pub(super) enum Over {
-    /// The server's standard output has ended.
-    Ended,
-    /// The HTTP session is not known any more.
-    Expired,
-    /// It broke the protocol so that nothing more can be read.
-    Broken(Fault),
-}
-
 impl Session {
     pub(super) fn new(common: Arc<Common>, wire: Wire) -> Arc<Self> {
         Arc::new(Self {
@@ -119,10 +60,6 @@ impl Session {
             served: AtomicBool::new(false),
             over: watch::Sender::new(None),
         })
-    }
-
-    pub(super) fn protocol(&self) -> Option<&Protocol> {
-        self.protocol.get()
     }
 
     pub(super) fn is_modern(&self) -> bool {
@@ -148,21 +85,6 @@ impl Session {
         self.served.load(Ordering::Relaxed)
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.over.borrow().is_some()
-    }
-
-    /// Notes that the connection is over; the first reason stays.
-    pub(super) fn end(&self, over: Over) {
-        self.over.send_if_modified(|known| {
-            let new = known.is_none();
-            if new {
-                *known = Some(over);
-            }
-            new
-        });
-    }
-
     /// Waits until the connection is over.
     pub(super) async fn ended(&self) -> Over {
         let mut over = self.over.subscribe();
@@ -183,12 +105,12 @@ impl Session {
         self.pending(|pending| pending.refuse(fault));
     }
 
-    pub(super) fn fail(&self, id: u64, failure: Failure) {
-        self.pending(|pending| pending.fail(id, failure));
-    }
-
-    pub(super) fn is_waiting(&self, id: u64) -> bool {
-        self.pending(|pending| pending.is_waiting(id))
+    /// The server's standard input, where it is a child.
+    pub(super) fn input(&self) -> Option<&StdioWire> {
+        match &self.wire {
+            Wire::Stdio(wire) => Some(wire),
+            Wire::Http(_) => None,
+        }
     }
 
     fn pending<T>(&self, look: impl FnOnce(&mut Pending) -> T) -> T {
@@ -229,8 +151,9 @@ impl Session {
         };
         match &self.wire {
             Wire::Stdio(wire) => wire.send(line.into_bytes()).map_err(Failure::Fault)?,
-            Wire::Http(_) => {
-                let task = super::http::request(self, id, method, params, line, exchange.headers);
+            Wire::Http(wire) => {
+                let inbox = Arc::clone(self) as Arc<dyn Inbox>;
+                let task = wire.request(inbox, id, method, params, line, exchange.headers);
                 guard.task = Some(task);
             }
         }
@@ -281,21 +204,6 @@ impl Session {
                         wire.tell(line, protocol.as_ref(), method.as_deref()).await;
                     });
                 }
-            }
-        }
-    }
-
-    /// Takes a text with one message or a batch. `of` is the call in whose answer it came (HTTP).
-    pub(super) fn receive(&self, text: &str, of: Option<u64>) {
-        let stray = |stray: &str| self.common.log.add(Source::Stray, stray);
-        for message in message::read(text, stray) {
-            match message {
-                Incoming::Answer { id, outcome } => self.answered(id, of, outcome),
-                Incoming::Request { id, method } => {
-                    let line = message::answer(id, self.respond(&method));
-                    self.send(line, None);
-                }
-                Incoming::Notification { method, params } => self.told(&method, params),
             }
         }
     }
@@ -361,6 +269,48 @@ fn decoded(params: Option<&RawValue>) -> Option<Value> {
     decode::value(params?.get()).ok()
 }
 
+impl Inbox for Session {
+    fn protocol(&self) -> Option<&Protocol> {
+        self.protocol.get()
+    }
+
+    fn receive(&self, text: &str, of: Option<u64>) {
+        let stray = |stray: &str| self.common.log.add(Source::Stray, stray);
+        for message in message::read(text, stray) {
+            match message {
+                Incoming::Answer { id, outcome } => self.answered(id, of, outcome),
+                Incoming::Request { id, method } => {
+                    let line = message::answer(id, self.respond(&method));
+                    self.send(line, None);
+                }
+                Incoming::Notification { method, params } => self.told(&method, params),
+            }
+        }
+    }
+
+    fn is_waiting(&self, id: u64) -> bool {
+        self.pending(|pending| pending.is_waiting(id))
+    }
+
+    fn fail(&self, id: u64, failure: Failure) {
+        self.pending(|pending| pending.fail(id, failure));
+    }
+
+    fn end(&self, over: Over) {
+        self.over.send_if_modified(|known| {
+            let new = known.is_none();
+            if new {
+                *known = Some(over);
+            }
+            new
+        });
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.borrow().is_some()
+    }
+}
+
 /// A call that is being waited for. Ends it where the waiting ends before the answer.
 struct Guard<'a> {
     session: &'a Arc<Session>,
@@ -397,43 +347,4 @@ fn timed_out(limit: Duration, strange: Option<&str>) -> Fault {
         words.push_str(&format!("; {}", strange_words(id)));
     }
     Fault::new(FaultKind::TimedOut, words)
-}
-
-/// What we are, to a server.
-pub(super) fn client_info() -> Value {
-    json!({"name": "kontext-ls", "title": "Kontext", "version": env!("CARGO_PKG_VERSION")})
-}
-
-/// What every request of the newest protocol carries.
-pub(super) fn client_meta() -> Map<String, Value> {
-    let mut meta = Map::new();
-    let mut set = |name: &str, value| meta.insert(format!("io.modelcontextprotocol/{name}"), value);
-    set("protocolVersion", Value::from(super::handshake::MODERN));
-    set("clientInfo", client_info());
-    set("clientCapabilities", json!({"roots": {}}));
-    meta
-}
-
-/// The result of `roots/list`.
-fn roots(root: &Path) -> Value {
-    const PATH: &AsciiSet = &NON_ALPHANUMERIC
-        .remove(b'/')
-        .remove(b'-')
-        .remove(b'.')
-        .remove(b'_')
-        .remove(b'~')
-        .remove(b':');
-    let mut path = root.to_string_lossy().into_owned();
-    if cfg!(windows) {
-        path = path.replace('\\', "/");
-    }
-    if !path.starts_with('/') {
-        path.insert(0, '/');
-    }
-    let uri = format!("file://{}", utf8_percent_encode(&path, PATH));
-    let name = root.file_name().map(|name| name.to_string_lossy());
-    match name {
-        Some(name) => json!({"roots": [{"uri": uri, "name": name}]}),
-        None => json!({"roots": [{"uri": uri}]}),
-    }
 }

@@ -1,17 +1,18 @@
 //! A server as a child: messages over its standard input and output, one a line.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 #[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::process::ChildStdin;
+use tokio::process::{ChildStdin, ChildStdout};
 #[cfg(unix)]
 use tokio::{net::unix::pipe, sync::Notify};
 
+use super::common::Common;
+use super::inbox::{Inbox, MOST_OF_MESSAGE, Over, message_too_large};
 use super::lines::{Line, Lines};
-use super::log::Source;
-use super::session::{Common, MOST_OF_MESSAGE, Over, Session, Wire, message_too_large};
+use super::log::{Log, Source};
 use crate::driver::process::{self, Group, Spawn};
 use crate::fault::{Fault, FaultKind};
 
@@ -31,8 +32,11 @@ pub(super) struct Child {
     stderr: tokio::task::JoinHandle<()>,
 }
 
-/// Starts a server.
-pub(super) fn start(spawn: &Spawn, common: Arc<Common>) -> Result<(Child, Arc<Session>), Fault> {
+/// Starts a server. Its standard output is for [`read`].
+pub(super) fn start(
+    spawn: &Spawn,
+    common: Arc<Common>,
+) -> Result<(Child, StdioWire, ChildStdout), Fault> {
     let mut spawn = spawn.clone();
     spawn.stdin = true;
     let mut group = process::spawn(&spawn)?;
@@ -47,7 +51,6 @@ pub(super) fn start(spawn: &Spawn, common: Arc<Common>) -> Result<(Child, Arc<Se
             format!("the program's standard input cannot be used: {error}"),
         )
     })?;
-    let session = Session::new(Arc::clone(&common), Wire::Stdio(wire));
     // Always read to its end, so that a flood of lines never holds the server up.
     let stderr = tokio::spawn(async move {
         let mut lines = Lines::new(stderr, MOST_OF_LINE);
@@ -55,29 +58,29 @@ pub(super) fn start(spawn: &Spawn, common: Arc<Common>) -> Result<(Child, Arc<Se
             common.log.add(Source::Stderr, &text);
         }
     });
-    let reader = Arc::downgrade(&session);
-    tokio::spawn(async move {
-        let mut lines = Lines::new(stdout, MOST_OF_MESSAGE);
-        loop {
-            let line = lines.next().await;
-            let Some(session) = reader.upgrade() else {
-                return;
-            };
-            match line {
-                Line::Text(text) => session.receive(&text, None),
-                Line::TooLong(_) => return session.end(Over::Broken(message_too_large())),
-                Line::End => return session.end(Over::Ended),
-            }
+    Ok((Child { group, stderr }, wire, stdout))
+}
+
+/// Reads a server's messages to the end of its output, or of the session.
+pub(super) async fn read(stdout: ChildStdout, inbox: Weak<dyn Inbox>) {
+    let mut lines = Lines::new(stdout, MOST_OF_MESSAGE);
+    loop {
+        let line = lines.next().await;
+        let Some(inbox) = inbox.upgrade() else {
+            return;
+        };
+        match line {
+            Line::Text(text) => inbox.receive(&text, None),
+            Line::TooLong(_) => return inbox.end(Over::Broken(message_too_large())),
+            Line::End => return inbox.end(Over::Ended),
         }
-    });
-    let child = Child { group, stderr };
-    Ok((child, session))
+    }
 }
 
 impl Child {
     /// Ends the server and all it has started: closes its input, waits, asks, waits, kills.
-    pub(super) async fn stop(mut self, session: &Session) {
-        if let Wire::Stdio(wire) = &session.wire {
+    pub(super) async fn stop(mut self, input: Option<&StdioWire>) {
+        if let Some(wire) = input {
             wire.close();
         }
         let _ = tokio::time::timeout(GRACE, self.group.wait()).await;
@@ -86,14 +89,14 @@ impl Child {
     }
 
     /// Ends a server whose output is at its end or can be read no further; says how it ended.
-    pub(super) async fn bury(mut self, over: Over, session: &Session) -> Fault {
+    pub(super) async fn bury(mut self, over: Over, input: Option<&StdioWire>, log: &Log) -> Fault {
         let status = match &over {
             Over::Broken(_) => {
                 self.group.kill().await;
                 None
             }
             Over::Ended | Over::Expired => {
-                if let Wire::Stdio(wire) = &session.wire {
+                if let Some(wire) = input {
                     wire.close();
                 }
                 let status = tokio::time::timeout(GRACE, self.group.wait()).await;
@@ -109,7 +112,7 @@ impl Child {
             Some(status) => format!("the server ended ({})", ending(status)),
             None => "the server closed its standard output".to_owned(),
         };
-        if let Some(last) = session.common.log.last_words() {
+        if let Some(last) = log.last_words() {
             words.push_str(&format!("; the last line of its stderr: {last}"));
         }
         Fault::new(FaultKind::Unreachable, words)

@@ -8,11 +8,14 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::handshake::{self, Greeting};
+use super::common::Common;
+use super::handshake;
 use super::http::HttpWire;
+use super::inbox::{Inbox, Over};
 use super::log::Log;
 use super::pending::Failure;
-use super::session::{Common, Exchange, Over, Session, Wire};
+use super::protocol::Greeting;
+use super::session::{Exchange, Session, Wire};
 use super::tools::{self, words};
 use super::{ServerSpec, State, Tools, TransportSpec, http, stdio};
 use crate::fault::{Fault, FaultKind};
@@ -311,7 +314,7 @@ async fn keep(inner: &Arc<Inner>, mut stop: oneshot::Receiver<()>) {
                 session.close(&fault);
                 session.end(Over::Ended);
                 match live.child {
-                    Some(child) => child.stop(&session).await,
+                    Some(child) => child.stop(session.input()).await,
                     None => leave(&session).await,
                 }
                 return;
@@ -328,7 +331,7 @@ async fn keep(inner: &Arc<Inner>, mut stop: oneshot::Receiver<()>) {
             continue;
         }
         let fault = match live.child {
-            Some(child) => child.bury(over, &session).await,
+            Some(child) => child.bury(over, session.input(), &session.common.log).await,
             None => match over {
                 Over::Broken(fault) => fault,
                 Over::Ended | Over::Expired => {
@@ -354,7 +357,10 @@ async fn open(inner: &Arc<Inner>) -> Result<Live, Fault> {
     let common = Arc::clone(&inner.common);
     let (child, session) = match &inner.spec.transport {
         TransportSpec::Stdio(spawn) => {
-            let (child, session) = stdio::start(spawn, common)?;
+            let (child, wire, stdout) = stdio::start(spawn, Arc::clone(&common))?;
+            let session = Session::new(common, Wire::Stdio(wire));
+            let inbox = Arc::downgrade(&session);
+            tokio::spawn(stdio::read(stdout, inbox));
             (Some(child), session)
         }
         TransportSpec::Http { url, headers } => {
@@ -397,7 +403,7 @@ async fn open(inner: &Arc<Inner>) -> Result<Live, Fault> {
 /// A session that came to nothing: ends what was started, and says why.
 async fn fallen(child: Option<stdio::Child>, over: Over, session: &Session) -> Fault {
     match (child, over) {
-        (Some(child), over) => child.bury(over, session).await,
+        (Some(child), over) => child.bury(over, session.input(), &session.common.log).await,
         (None, Over::Broken(fault)) => fault,
         (None, Over::Ended | Over::Expired) => Fault::new(
             FaultKind::Unreachable,
@@ -466,8 +472,9 @@ fn listen(
                     .note(&format!("changes of the tools are not told: {words}"));
             }
         });
-    } else if matches!(session.wire, Wire::Http(_)) {
-        tasks.spawn(http::listen(Arc::downgrade(session)));
+    } else if let Wire::Http(wire) = &session.wire {
+        let inbox = Arc::downgrade(session);
+        tasks.spawn(http::listen(wire, inbox));
     }
 }
 

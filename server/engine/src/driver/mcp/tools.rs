@@ -9,15 +9,17 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::decode;
-use super::handshake::Greeting;
+use super::inbox::MOST_OF_MESSAGE;
+use super::message::RpcError;
 use super::pending::Failure;
+use super::protocol::Greeting;
 use super::session::{Exchange, Session};
 use crate::driver::excerpt;
 
 const MOST_PAGES: usize = 1000;
 
 /// The most bytes of all pages together.
-const MOST_BYTES: usize = 2 * super::session::MOST_OF_MESSAGE;
+const MOST_BYTES: usize = 2 * MOST_OF_MESSAGE;
 
 /// How many notes are kept of one list.
 const MOST_NOTES: usize = 50;
@@ -209,7 +211,7 @@ pub(super) fn words(failure: &Failure) -> String {
 }
 
 /// An error of the server in words.
-pub(super) fn rpc_words(error: &super::RpcError) -> String {
+pub(super) fn rpc_words(error: &RpcError) -> String {
     let message = excerpt(&error.message, 400);
     if message.is_empty() {
         format!("the server answered with error {}", error.code)

@@ -1,14 +1,14 @@
 //! Answers and notices that come as a stream of events.
 
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
 
-use super::{EVENT_STREAM, HttpWire, kind};
+use super::wire::{EVENT_STREAM, HttpWire, WeakWire, kind};
 use crate::driver::http;
-use crate::driver::mcp::session::{MOST_OF_MESSAGE, Session, Wire, message_too_large};
+use crate::driver::mcp::inbox::{Inbox, MOST_OF_MESSAGE, message_too_large};
 use crate::driver::mcp::sse::Parser;
 use crate::fault::{Fault, FaultKind};
 
@@ -35,7 +35,7 @@ enum End {
 /// Reads the stream that answers a call, and asks for the rest of it where it ends early and the
 /// server has said how.
 pub(super) async fn answer(
-    session: &Arc<Session>,
+    inbox: &dyn Inbox,
     wire: &HttpWire,
     id: u64,
     headers: &HeaderMap,
@@ -45,7 +45,7 @@ pub(super) async fn answer(
     let mut resumed = 0;
     loop {
         let mut parser = Parser::new(MOST_OF_MESSAGE);
-        let end = read(session, id, response, &mut parser).await?;
+        let end = read(inbox, id, response, &mut parser).await?;
         let End::Early(cause) = end else {
             return Ok(());
         };
@@ -54,9 +54,9 @@ pub(super) async fn answer(
             .and_then(|id| HeaderValue::from_str(id).ok());
         let wait = wait(&parser, Duration::from_secs(1));
         if let Some(event) = parser.finish() {
-            session.receive(&event.data, Some(id));
+            inbox.receive(&event.data, Some(id));
         }
-        if !session.is_waiting(id) {
+        if !inbox.is_waiting(id) {
             return Ok(());
         }
         let early = cause.unwrap_or_else(|| {
@@ -83,7 +83,7 @@ pub(super) async fn answer(
 }
 
 async fn read(
-    session: &Arc<Session>,
+    inbox: &dyn Inbox,
     id: u64,
     mut response: Response,
     parser: &mut Parser,
@@ -97,10 +97,10 @@ async fn read(
         };
         for event in parser.feed(&chunk).map_err(|_| message_too_large())? {
             if !event.data.is_empty() {
-                session.receive(&event.data, Some(id));
+                inbox.receive(&event.data, Some(id));
             }
         }
-        if !session.is_waiting(id) {
+        if !inbox.is_waiting(id) {
             let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
             let _ = tokio::time::timeout(AFTER, rest).await;
             return Ok(End::Answered);
@@ -115,16 +115,21 @@ fn wait(parser: &Parser, otherwise: Duration) -> Duration {
 
 /// Listens for what the server says by itself, as long as the session lives. A server need not
 /// offer that.
-pub(in crate::driver::mcp) async fn listen(session: Weak<Session>) {
+pub(in crate::driver::mcp) fn listen(
+    wire: &HttpWire,
+    inbox: Weak<dyn Inbox>,
+) -> impl Future<Output = ()> + Send + use<> {
+    hear(wire.downgrade(), inbox)
+}
+
+async fn hear(known: WeakWire, inbox: Weak<dyn Inbox>) {
     let mut last: Option<HeaderValue> = None;
     let mut pause = Duration::from_secs(1);
     loop {
-        let Some((wire, version)) = session.upgrade().and_then(|session| match &session.wire {
-            Wire::Http(wire) if !session.is_over() => {
-                let version = session.protocol().map(|protocol| protocol.version.clone());
-                Some((wire.clone(), version))
-            }
-            _ => None,
+        let Some((wire, version)) = inbox.upgrade().and_then(|inbox| {
+            let version = inbox.protocol().map(|protocol| protocol.version.clone());
+            let wire = known.upgrade().filter(|_| !inbox.is_over())?;
+            Some((wire, version))
         }) else {
             return;
         };
@@ -145,12 +150,12 @@ pub(in crate::driver::mcp) async fn listen(session: Weak<Session>) {
             let Ok(events) = parser.feed(&chunk) else {
                 return;
             };
-            let Some(session) = session.upgrade() else {
+            let Some(inbox) = inbox.upgrade() else {
                 return;
             };
             for event in events.iter().filter(|event| !event.data.is_empty()) {
                 any = true;
-                session.receive(&event.data, None);
+                inbox.receive(&event.data, None);
             }
         }
         if let Some(id) = parser
