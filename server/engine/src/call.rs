@@ -53,6 +53,8 @@ pub struct Outcome {
     pub reading: Reading,
     /// What was sent to a tool, by parameter; empty for other drivers.
     pub bindings: Vec<Binding>,
+    /// The arguments that the tool was called with; `None` for other drivers. They may hold secrets.
+    pub arguments: Option<Map<String, Value>>,
     /// What the person should know besides.
     pub notes: Vec<String>,
     /// It failed after it had printed something.
@@ -187,6 +189,7 @@ impl Engine {
             timeout: Some(left),
             ..mcp::CallOptions::default()
         };
+        let sent = bound.arguments.clone();
         let result = server.call_tool(&tool, bound.arguments, options).await?;
         if let Some(fault) = tool_error(&result) {
             return Err(fault);
@@ -194,6 +197,7 @@ impl Engine {
         let outcome = Outcome::of(Raw::Tool(&result), op)?;
         Ok(Outcome {
             bindings: bound.bindings,
+            arguments: Some(sent),
             notes: bound.notes.into_iter().chain(outcome.notes).collect(),
             ..outcome
         })
@@ -254,6 +258,7 @@ impl Outcome {
             payload,
             reading,
             bindings: Vec::new(),
+            arguments: None,
             failure: None,
             took: Duration::ZERO,
         })

@@ -104,6 +104,11 @@ fn sends(planned: &Planned, name: &str, op: &Op, tools: &[Arc<Value>]) -> Sends 
             Err(fault) => Sends::Refused(fault.to_string()),
         };
     }
+    if !planned.is_active() {
+        return Sends::Refused(
+            "not known: its server is not asked while it is not active".to_owned(),
+        );
+    }
     let bound = request::tool(adapter, op, context, &inputs).and_then(|call| {
         let listed = tools
             .iter()

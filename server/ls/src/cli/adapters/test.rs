@@ -10,7 +10,7 @@ use kontext_engine::catalogue::only_reads;
 use kontext_engine::search::owner;
 use kontext_engine::{Engine, Inputs, Planned, request};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::super::{Outcome, Shell};
 use super::{first_line, visible};
@@ -228,6 +228,13 @@ async fn trial(
         }
     };
     trial.milliseconds = Some(milliseconds(outcome.took));
+    if let (Some(arguments), Some(request)) = (&outcome.arguments, &mut trial.request) {
+        let shown = planned.redactor().redact(&json!(arguments).to_string());
+        if let (Ok(shown), Some(members)) = (serde_json::from_str(&shown), request.as_object_mut())
+        {
+            members.insert("arguments".to_owned(), shown);
+        }
+    }
     trial.parameters = outcome
         .bindings
         .iter()
