@@ -4,6 +4,7 @@
 //! faster than they can be followed: a burst. Then nothing is told until it pauses for a moment,
 //! so that it costs a look or two and not one for each change.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,11 @@ const PAUSE: Duration = Duration::from_millis(4);
 /// longer to be applied.
 const BYTES_FOR_A_MILLISECOND: usize = 200_000;
 
+/// A long text that was told of so often, so shortly before, is in a burst too: a look at it can be
+/// over before the next change is there.
+const TOLD_IN_A_ROW: usize = 2;
+const SHORTLY: Duration = Duration::from_millis(20);
+
 /// What a burst looks like so far is told after this time although it goes on.
 const LONGEST: Duration = Duration::from_millis(250);
 
@@ -26,6 +32,8 @@ const LONGEST: Duration = Duration::from_millis(250);
 pub(super) struct Pace {
     /// When the burst began; `None` outside of one.
     burst: Option<Instant>,
+    /// When the last looks were told of, the newest last.
+    told: VecDeque<Instant>,
 }
 
 impl Pace {
@@ -35,10 +43,18 @@ impl Pace {
         snapshots: &mut watch::Receiver<Arc<Snapshot>>,
     ) -> Arc<Snapshot> {
         let mut snapshot = Arc::clone(&snapshots.borrow_and_update());
+        let now = Instant::now();
+        let pause = pause(&snapshot);
+        let first = self
+            .told
+            .front()
+            .filter(|_| self.told.len() == TOLD_IN_A_ROW);
+        if pause > PAUSE && first.is_some_and(|first| now - *first < SHORTLY) {
+            self.burst.get_or_insert(now);
+        }
         let Some(began) = self.burst else {
             return snapshot;
         };
-        let pause = pause(&snapshot);
         while began.elapsed() < LONGEST {
             match timeout(pause, snapshots.changed()).await {
                 Ok(Ok(())) => snapshot = Arc::clone(&snapshots.borrow_and_update()),
@@ -57,6 +73,10 @@ impl Pace {
         let overtaken = newer && began.elapsed() < LONGEST;
         if !overtaken {
             self.burst = None;
+            self.told.push_back(Instant::now());
+            if self.told.len() > TOLD_IN_A_ROW {
+                self.told.pop_front();
+            }
         }
         overtaken
     }
