@@ -44,6 +44,17 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
+impl CallError {
+    /// Says of faults that they happened there.
+    pub(crate) fn at(adapter: &str, op: Option<&str>) -> impl Fn(Fault) -> Self + Copy {
+        move |fault| Self {
+            adapter: adapter.to_owned(),
+            op: op.map(str::to_owned),
+            fault,
+        }
+    }
+}
+
 /// What came back, read as far as every op reads it.
 #[derive(Debug)]
 pub struct Outcome {
@@ -75,11 +86,7 @@ impl Engine {
         op: &str,
         inputs: &Inputs,
     ) -> Result<(Planned, Outcome), CallError> {
-        let fails = |fault| CallError {
-            adapter: adapter.to_owned(),
-            op: Some(op.to_owned()),
-            fault,
-        };
+        let fails = CallError::at(adapter, Some(op));
         let plan = self.plan();
         let planned = plan.callable(adapter).map_err(fails)?.at(self.now());
         let configured = planned.op(op).map_err(fails)?;
@@ -103,11 +110,7 @@ impl Engine {
         tool: &DeclaredTool,
         arguments: Map<String, Value>,
     ) -> Result<String, CallError> {
-        let fails = |fault| CallError {
-            adapter: adapter.to_owned(),
-            op: Some(tool.name.clone()),
-            fault,
-        };
+        let fails = CallError::at(adapter, Some(&tool.name));
         let plan = self.plan();
         let planned = plan.callable(adapter).map_err(fails)?.at(self.now());
         let arguments = crate::declared::checked(tool, arguments).map_err(fails)?;

@@ -10,7 +10,6 @@ use std::time::Duration;
 use kontext_config::eval::Vars;
 use kontext_config::facts::Now;
 use kontext_config::model::{Adapter, Expose};
-use kontext_config::schema::Driver;
 use kontext_config::when::When;
 use rustc_hash::FxBuildHasher;
 use serde_json::Value;
@@ -161,7 +160,7 @@ impl Engine {
                     planned.is_active() && Launch::of(planned) == running.launch
                 });
                 if !kept {
-                    ended.push((Arc::clone(name), running.server.clone()));
+                    ended.push(running.server.clone());
                 }
                 kept
             });
@@ -174,7 +173,7 @@ impl Engine {
             state.plan = plan;
             state.catalogue = None;
         }
-        for (_, server) in ended {
+        for server in ended {
             tokio::spawn(async move { server.stop().await });
         }
         self.inner.changed();
@@ -195,8 +194,7 @@ impl Engine {
     /// wait.
     pub fn start_exposed(&self) {
         for planned in self.plan().active() {
-            let exposed = planned.adapter.expose != Expose::None;
-            if exposed && planned.adapter.driver == Some(Driver::Mcp) {
+            if planned.exposes_server() {
                 match self.server(planned) {
                     Ok(server) => server.start(),
                     Err(fault) => {
@@ -271,15 +269,16 @@ impl Engine {
 
     /// Whether a server whose tools are offered has not listed them yet but may.
     fn is_starting(&self, planned: &Planned) -> bool {
-        let exposed = planned.adapter.expose != Expose::None;
-        let server = self.running(planned.name()).filter(|_| exposed);
-        server.is_some_and(|server| {
-            let starting = matches!(
-                *server.state().borrow(),
-                State::NotStarted | State::Starting
-            );
-            server.tools().revision == 0 && starting
-        })
+        let server = self.running(planned.name());
+        server
+            .filter(|_| planned.exposes_server())
+            .is_some_and(|server| {
+                let starting = matches!(
+                    *server.state().borrow(),
+                    State::NotStarted | State::Starting
+                );
+                server.tools().revision == 0 && starting
+            })
     }
 
     /// The adapters whose tools are to be offered but whose servers are still starting, in
@@ -293,9 +292,8 @@ impl Engine {
     /// Whether tools may join that are not offered yet.
     pub fn is_waiting_for_tools(&self) -> bool {
         self.plan().active().any(|planned| {
-            let exposed = planned.adapter.expose != Expose::None;
-            let server = exposed && planned.adapter.driver == Some(Driver::Mcp);
-            server && (self.running(planned.name()).is_none() || self.is_starting(planned))
+            planned.exposes_server()
+                && (self.running(planned.name()).is_none() || self.is_starting(planned))
         })
     }
 

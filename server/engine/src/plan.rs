@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexMap;
 use kontext_config::facts::{Facts, Now};
-use kontext_config::model::{Adapter, Op};
-use kontext_config::schema::nearest;
+use kontext_config::model::{Adapter, Expose, Op};
+use kontext_config::schema::{Driver, nearest};
 use kontext_config::stack::{Stack, View};
 use kontext_config::status::{self, AdapterStatus, Status};
 use rustc_hash::FxBuildHasher;
@@ -145,6 +145,11 @@ impl Planned {
             [] => format!("it is {status}"),
             reasons => format!("it is {status}: {}", reasons.join("; ")),
         }))
+    }
+
+    /// Whether tools of its server are to be offered to agents.
+    pub fn exposes_server(&self) -> bool {
+        self.adapter.driver == Some(Driver::Mcp) && self.adapter.expose != Expose::None
     }
 
     /// One of its ops.

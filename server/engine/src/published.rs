@@ -69,11 +69,7 @@ impl Engine {
         at: usize,
         arguments: Option<Value>,
     ) -> Result<String, CallError> {
-        let fails = |fault| CallError {
-            adapter: adapter.to_owned(),
-            op: None,
-            fault,
-        };
+        let fails = CallError::at(adapter, None);
         let plan = self.plan();
         let planned = plan.callable(adapter).map_err(fails)?;
         let Some(tool) = planned.adapter.tools.get(at) else {
@@ -97,13 +93,8 @@ impl Engine {
         meta: Option<Value>,
         progress: Option<mpsc::UnboundedSender<Value>>,
     ) -> Result<Box<RawValue>, RawFault> {
-        let fails = |fault| {
-            RawFault::Call(CallError {
-                adapter: adapter.to_owned(),
-                op: Some(tool.to_owned()),
-                fault,
-            })
-        };
+        let at = CallError::at(adapter, Some(tool));
+        let fails = |fault| RawFault::Call(at(fault));
         let plan = self.plan();
         let planned = plan.callable(adapter).map_err(fails)?;
         let redacted = |fault| fails(planned.redactor().fault(fault));
@@ -134,11 +125,7 @@ impl Engine {
     /// # Errors
     /// The adapter is not active or has no server, or the server does not start in time.
     pub async fn spawn(&self, adapter: &str) -> Result<Spawned, CallError> {
-        let fails = |fault| CallError {
-            adapter: adapter.to_owned(),
-            op: None,
-            fault,
-        };
+        let fails = CallError::at(adapter, None);
         let plan = self.plan();
         let planned = plan.callable(adapter).map_err(fails)?;
         if planned.adapter.driver != Some(kontext_config::schema::Driver::Mcp) {

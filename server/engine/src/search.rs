@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::answer::{MergedHit, SourceHits, merge};
-use crate::call::CallError;
+use crate::call::{CallError, Outcome};
 use crate::engine::Engine;
 use crate::fault::{Fault, FaultKind};
 use crate::inputs::Inputs;
@@ -63,6 +63,15 @@ pub struct Note {
     pub message: String,
 }
 
+impl Note {
+    fn of(planned: &Planned, message: String) -> Self {
+        Self {
+            source: planned.name().to_owned(),
+            message,
+        }
+    }
+}
+
 /// What several sources gave together.
 #[derive(Debug, Default)]
 pub struct Found {
@@ -101,40 +110,27 @@ impl Engine {
         sources: Option<&[String]>,
         limit: usize,
     ) -> Found {
-        let plan = self.plan();
-        let (asked, mut notes) = chosen(&plan, ask, sources);
         let inputs = Inputs::from(inputs);
-        let inputs = &inputs;
-        let answers = asked.iter().map(async |planned| {
-            let name = planned.name().to_owned();
-            let call = self.call(&name, ask.op(), inputs);
-            let answer = timeout(ask.deadline(), call).await;
-            (planned.adapter.weight, name, answer)
-        });
-        // In configuration order, whatever order they answer in.
-        let answers = join_all(answers).await;
+        let (answers, mut notes) = self.ask_all(ask, &inputs, sources).await;
         let mut found = Vec::new();
-        for (position, (weight, source, answer)) in answers.into_iter().enumerate() {
-            let note = |message: String| Note {
-                source: source.clone(),
-                message,
-            };
-            match answer {
-                Err(_) => notes.push(note(late(ask))),
-                Ok(Err(CallError { fault, .. })) => notes.push(note(fault.to_string())),
-                Ok(Ok((planned, outcome))) => {
-                    let mapped = outcome.hits(&planned, inputs);
-                    let said = outcome.notes.iter().chain(&mapped.notes).cloned();
-                    notes.extend(said.map(&note));
-                    notes.extend(outcome.failure.map(|fault| note(fault.to_string())));
-                    found.push(SourceHits {
-                        source,
-                        position,
-                        weight,
-                        hits: mapped.hits,
-                    });
+        for (position, (planned, answer)) in answers.into_iter().enumerate() {
+            let outcome = match answer {
+                Ok(outcome) => outcome,
+                Err(words) => {
+                    notes.push(Note::of(&planned, words));
+                    continue;
                 }
-            }
+            };
+            let mapped = outcome.hits(&planned, &inputs);
+            let said = outcome.notes.iter().chain(&mapped.notes).cloned();
+            let failure = outcome.failure.map(|fault| fault.to_string());
+            notes.extend(said.chain(failure).map(|words| Note::of(&planned, words)));
+            found.push(SourceHits {
+                source: planned.name().to_owned(),
+                position,
+                weight: planned.adapter.weight,
+                hits: mapped.hits,
+            });
         }
         Found {
             hits: merge(found, limit),
@@ -144,33 +140,44 @@ impl Engine {
 
     /// Asks every active adapter for a brief, all at once.
     pub async fn brief(&self, inputs: Map<String, Value>) -> Briefs {
-        let plan = self.plan();
-        let ask = Ask::Brief;
-        let (asked, mut notes) = chosen(&plan, ask, None);
         let inputs = Inputs::from(inputs);
-        let inputs = &inputs;
-        let answers = asked.iter().map(async |planned| {
-            let name = planned.name().to_owned();
-            let answer = timeout(ask.deadline(), self.call(&name, ask.op(), inputs)).await;
-            (name, answer)
-        });
+        let (answers, mut notes) = self.ask_all(Ask::Brief, &inputs, None).await;
         let mut texts = Vec::new();
-        for (source, answer) in join_all(answers).await {
-            let note = |message: String| Note {
-                source: source.clone(),
-                message,
-            };
-            match answer {
-                Err(_) => notes.push(note(late(ask))),
-                Ok(Err(CallError { fault, .. })) => notes.push(note(fault.to_string())),
-                Ok(Ok((_, outcome))) => {
-                    texts.push((source.clone(), outcome.text()));
-                    notes.extend(outcome.said().cloned().map(&note));
-                    notes.extend(outcome.failure.map(|fault| note(fault.to_string())));
+        for (planned, answer) in answers {
+            let outcome = match answer {
+                Ok(outcome) => outcome,
+                Err(words) => {
+                    notes.push(Note::of(&planned, words));
+                    continue;
                 }
-            }
+            };
+            texts.push((planned.name().to_owned(), outcome.text()));
+            let failure = outcome.failure.as_ref().map(ToString::to_string);
+            let said = outcome.said().cloned().chain(failure);
+            notes.extend(said.map(|words| Note::of(&planned, words)));
         }
         Briefs { texts, notes }
+    }
+
+    /// What each of those who are asked answers, or why it does not, in configuration order,
+    /// whatever order they answer in; and a word about each name that cannot be asked.
+    async fn ask_all(
+        &self,
+        ask: Ask,
+        inputs: &Inputs,
+        sources: Option<&[String]>,
+    ) -> (Vec<(Planned, Result<Outcome, String>)>, Vec<Note>) {
+        let plan = self.plan();
+        let (asked, notes) = chosen(&plan, ask, sources);
+        let calls = asked.into_iter().map(async |planned| {
+            let call = self.call(planned.name(), ask.op(), inputs);
+            match timeout(ask.deadline(), call).await {
+                Ok(Ok((planned, outcome))) => (planned, Ok(outcome)),
+                Ok(Err(error)) => (planned.clone(), Err(error.fault.to_string())),
+                Err(_) => (planned.clone(), Err(late(ask))),
+            }
+        });
+        (join_all(calls).await, notes)
     }
 
     /// Reads the document of a URI from the adapter that owns it: the one with the longest
@@ -181,11 +188,8 @@ impl Engine {
     pub async fn read(&self, uri: &str, level: Option<&str>) -> Result<Read, CallError> {
         let plan = self.plan();
         let Some(planned) = owner(&plan, uri) else {
-            return Err(CallError {
-                adapter: String::new(),
-                op: Some("read".to_owned()),
-                fault: nobody_owns(&plan, uri),
-            });
+            let fault = nobody_owns(&plan, uri);
+            return Err(CallError::at("", Some("read"))(fault));
         };
         let name = planned.name().to_owned();
         let mut inputs = Map::new();
@@ -194,13 +198,8 @@ impl Engine {
             inputs.insert("level".to_owned(), level.into());
         }
         let (_, outcome) = self.call(&name, "read", &inputs.into()).await?;
-        let fails = |fault| CallError {
-            adapter: name.clone(),
-            op: Some("read".to_owned()),
-            fault,
-        };
         if let Some(failure) = outcome.failure {
-            return Err(fails(failure));
+            return Err(CallError::at(&name, Some("read"))(failure));
         }
         Ok(Read {
             source: name,

@@ -132,10 +132,6 @@ impl Source for StoreSource {
         Arc::new(picture(self.store.snapshot()).with_engine(engine))
     }
 
-    fn gates(&self) -> Gates {
-        picture(self.store.snapshot()).gates()
-    }
-
     fn engine(&self) -> Option<Engine> {
         Some(self.engine.clone())
     }

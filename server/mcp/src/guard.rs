@@ -30,14 +30,14 @@ use rmcp::service::{RoleServer, serve_directly};
 use rmcp::transport::Transport;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::jsonrpc::{self, Message};
 use crate::lane::{Call, Lane};
 use crate::lifecycle::{Admission, Lifecycle};
-use crate::lines::{Line, Lines, MAX_LINE};
+use crate::lines::{Line, Lines, MAX_LINE, write_lines};
 use crate::server::KontextServer;
 use crate::source::Source;
 
@@ -415,26 +415,6 @@ fn with_tools(item: &ServerJsonRpcMessage, more: Vec<Value>) -> serde_json::Resu
 
 fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, "the connection is closed")
-}
-
-async fn write_lines<W: AsyncWrite + Unpin>(mut writer: W, mut queue: mpsc::Receiver<String>) {
-    let (mut waiting, mut lines) = (Vec::new(), String::new());
-    while queue.recv_many(&mut waiting, WAITING).await > 0 {
-        lines.clear();
-        for line in waiting.drain(..) {
-            lines.push_str(&line);
-            lines.push('\n');
-        }
-        let written = async {
-            writer.write_all(lines.as_bytes()).await?;
-            writer.flush().await
-        };
-        if let Err(error) = written.await {
-            tracing::debug!(%error, "the client cannot be written to");
-            return;
-        }
-    }
-    let _ = writer.shutdown().await;
 }
 
 fn refuse(message: &Message, code: i64, words: &str) -> Option<String> {

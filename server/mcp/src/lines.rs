@@ -1,6 +1,7 @@
-//! A byte stream cut into lines of bounded length.
+//! A byte stream cut into lines of bounded length, and lines written to one.
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc;
 
 /// The longest line accepted from an agent, in bytes, without its line break.
 ///
@@ -98,6 +99,41 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             }
         }
     }
+}
+
+/// How many lines are written at once at most.
+const MOST_AT_ONCE: usize = 64;
+
+/// Writes each line of `queue`, whole and with its line break, those that wait together at once;
+/// closes `writer` when the queue has ended. Returns early where nobody reads any more.
+pub async fn write_lines<W, L>(mut writer: W, mut queue: mpsc::Receiver<L>)
+where
+    W: AsyncWrite + Unpin,
+    L: Into<Vec<u8>>,
+{
+    let mut waiting = Vec::new();
+    while queue.recv_many(&mut waiting, MOST_AT_ONCE).await > 0 {
+        let mut lines = Vec::new();
+        for line in waiting.drain(..) {
+            let line = line.into();
+            // A line alone, which may be long, is not copied.
+            if lines.is_empty() {
+                lines = line;
+            } else {
+                lines.extend_from_slice(&line);
+            }
+            lines.push(b'\n');
+        }
+        let written = async {
+            writer.write_all(&lines).await?;
+            writer.flush().await
+        };
+        if let Err(error) = written.await {
+            tracing::debug!(%error, "the other side does not read any more");
+            return;
+        }
+    }
+    let _ = writer.shutdown().await;
 }
 
 /// The line without `\r` and byte order mark; `None` for a blank one.

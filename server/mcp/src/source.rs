@@ -32,7 +32,9 @@ pub trait Source: Send + Sync + 'static {
 
     /// The gates as the trusted layers and the editor set them now. Called on the threads that
     /// serve the wires: it must not take long.
-    fn gates(&self) -> Gates;
+    fn gates(&self) -> Gates {
+        self.snapshot().gates()
+    }
 
     /// The adapters at work; `None` where none can be called.
     fn engine(&self) -> Option<Engine>;

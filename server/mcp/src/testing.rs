@@ -87,10 +87,6 @@ impl Source for Studio {
         Arc::new(self.picture.lock().unwrap().clone())
     }
 
-    fn gates(&self) -> Gates {
-        self.picture.lock().unwrap().gates
-    }
-
     fn engine(&self) -> Option<Engine> {
         self.engine.lock().unwrap().clone()
     }

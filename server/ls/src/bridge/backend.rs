@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use kontext_mcp::KontextServer;
-use kontext_mcp::lines::{Line, Lines};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use kontext_mcp::lines::{Line, Lines, write_lines};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -106,31 +106,12 @@ impl Drop for Backend {
     }
 }
 
-/// A task that owns `writer` and writes each line whole, those that wait together at once. Dropping
-/// the sender ends it after what is queued.
-pub(super) fn spawn_writer<W>(mut writer: W) -> (mpsc::Sender<Vec<u8>>, JoinHandle<()>)
+/// A task that owns `writer` and writes the lines that are sent. Dropping the sender ends it after
+/// what is queued.
+pub(super) fn spawn_writer<W>(writer: W) -> (mpsc::Sender<Vec<u8>>, JoinHandle<()>)
 where
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let (sender, mut queue) = mpsc::channel::<Vec<u8>>(super::WAITING);
-    let task = tokio::spawn(async move {
-        let (mut waiting, mut lines) = (Vec::new(), Vec::new());
-        while queue.recv_many(&mut waiting, super::WAITING).await > 0 {
-            lines.clear();
-            for line in waiting.drain(..) {
-                lines.extend_from_slice(&line);
-                lines.push(b'\n');
-            }
-            let written = async {
-                writer.write_all(&lines).await?;
-                writer.flush().await
-            };
-            if let Err(error) = written.await {
-                tracing::debug!(%error, "the other side does not read any more");
-                return;
-            }
-        }
-        let _ = writer.shutdown().await;
-    });
-    (sender, task)
+    let (sender, queue) = mpsc::channel(super::WAITING);
+    (sender, tokio::spawn(write_lines(writer, queue)))
 }

@@ -51,10 +51,6 @@ impl Source for Fixed {
         self.answers.clone()
     }
 
-    fn gates(&self) -> Gates {
-        Gates::default()
-    }
-
     fn engine(&self) -> Option<kontext_engine::Engine> {
         None
     }

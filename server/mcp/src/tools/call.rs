@@ -20,19 +20,7 @@ pub(super) const CALL: Tool = Tool {
         other than search, history, code, read, brief, llm and health may change something: they \
         need `allow_write` as well. See kontext_preview for what would be sent.",
     class: Class::External,
-    input: || {
-        schema::object(
-            json!({
-                "adapter": schema::described("The adapter's name."),
-                "op": schema::described("The op's name."),
-                "inputs": {
-                    "type": "object",
-                    "description": "The op's inputs, such as {\"query\": \"…\", \"limit\": 5}.",
-                },
-            }),
-            &["adapter", "op"],
-        )
-    },
+    input: || schema::object(Value::Object(schema::op_members()), &["adapter", "op"]),
     output: texts_output,
     run: Run::Adapters(call),
 };

@@ -19,20 +19,12 @@ pub(super) const TOOL: Tool = Tool {
         that answer. Follows unsaved text.",
     class: Class::Read,
     input: || {
-        schema::object(
-            json!({
-                "adapter": schema::described("The adapter's name."),
-                "op": schema::described("The op's name."),
-                "inputs": {
-                    "type": "object",
-                    "description": "The op's inputs, such as {\"query\": \"…\", \"limit\": 5}.",
-                },
-                "payload": {
-                    "description": "An answer: a text as the source would send it, or JSON.",
-                },
-            }),
-            &["adapter", "op"],
-        )
+        let mut members = schema::op_members();
+        let payload = json!({
+            "description": "An answer: a text as the source would send it, or JSON.",
+        });
+        members.insert("payload".to_owned(), payload);
+        schema::object(Value::Object(members), &["adapter", "op"])
     },
     output,
     run: Run::Snapshot(run),

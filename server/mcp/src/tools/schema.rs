@@ -1,6 +1,6 @@
 //! Pieces of schemas that several tools share.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// An object with these members, no others, of which `required` must be there.
 pub(super) fn object(properties: Value, required: &[&str]) -> Value {
@@ -131,4 +131,17 @@ pub(super) fn limit() -> Value {
 /// Of an argument: a text, with what it is for.
 pub(super) fn described(description: &str) -> Value {
     json!({"type": "string", "description": description})
+}
+
+/// Of arguments: one op of one adapter, with what it is given.
+pub(super) fn op_members() -> Map<String, Value> {
+    let inputs = json!({
+        "type": "object",
+        "description": "The op's inputs, such as {\"query\": \"…\", \"limit\": 5}.",
+    });
+    Map::from_iter([
+        ("adapter".to_owned(), described("The adapter's name.")),
+        ("op".to_owned(), described("The op's name.")),
+        ("inputs".to_owned(), inputs),
+    ])
 }

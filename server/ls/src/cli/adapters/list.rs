@@ -1,18 +1,17 @@
 //! `kontext-ls adapters list`: every adapter with its status and the reasons for it.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use kontext_mcp::Answers as _;
 use kontext_mcp::answers::{AdapterStatus, Layer, Status};
-use kontext_mcp::picture::Picture;
 
 use super::super::check::where_layers_lie;
 use super::super::{Outcome, Shell, TextFormat, workspace_dir};
 use super::visible;
-use crate::workspace::{Options, Store, refresh_once};
-use crate::world::{Places, read_layer};
+use crate::agents;
+use crate::world::Places;
 
 /// How the list is printed, and for which directory.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -43,11 +42,8 @@ impl ListArgs {
 /// When the directory is none, or standard output cannot be written.
 pub(super) fn run(args: &ListArgs, shell: &Shell) -> Outcome {
     let folder = workspace_dir(args.dir.as_deref())?;
-    let store = Store::new(Options::of_process(false));
-    store.set_folders(&[folder]);
-    refresh_once(&store);
-    let read = |path: &Path| read_layer(path).map_err(|fault| fault.to_string());
-    let status = Picture::new(store.snapshot(), read).status();
+    let store = agents::disk_store(&folder);
+    let status = agents::picture(store.snapshot()).status();
     match args.format() {
         TextFormat::Json => shell.json(&status)?,
         TextFormat::Human => {

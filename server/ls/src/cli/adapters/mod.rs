@@ -5,7 +5,6 @@ pub mod list;
 pub mod test;
 
 use std::path::Path;
-use std::sync::Arc;
 
 use kontext_engine::Engine;
 
@@ -52,7 +51,7 @@ fn with_engine<T>(dir: Option<&Path>, work: impl AsyncFnOnce(&Engine) -> T) -> R
     let dir = workspace_dir(dir)?;
     let runtime = super::lsp::runtime()?;
     let outcome = runtime.block_on(async {
-        let store = Arc::clone(&agents::disk_store(&dir));
+        let store = agents::disk_store(&dir);
         let engines = Work::default();
         reap::install();
         let engine = engines.engine_of(&store);
