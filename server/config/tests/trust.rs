@@ -8,6 +8,8 @@
     reason = "a test fails by panicking"
 )]
 
+use std::sync::Arc;
+
 use kontext_config::facts::Repo;
 use kontext_config::source::Source;
 use kontext_config::trust::{
@@ -17,7 +19,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn form(text: &str) -> Canonical {
-    Canonical::of(&Source::parse(text), &Scripts::new()).unwrap()
+    Canonical::of(&Arc::new(Source::parse(text)), &Scripts::new()).unwrap()
 }
 
 fn pin(text: &str) -> Pin {
@@ -135,11 +137,8 @@ fn what_needs_no_trust_has_no_pin() {
         "[adapters]\n",
         "vars = {}\n",
     ] {
-        assert_eq!(
-            Canonical::of(&Source::parse(text), &Scripts::new()),
-            None,
-            "{text}"
-        );
+        let form = Canonical::of(&Arc::new(Source::parse(text)), &Scripts::new());
+        assert!(form.is_none(), "{text}");
     }
     assert!(Pin::parse(&"A".repeat(64)).is_none());
     let pin = pin(LAYER);
@@ -202,7 +201,7 @@ op = { command = ["sh", "-c", "cd x; ./inner.sh 'q.sh'"] }
 
 #[test]
 fn the_difference_names_what_changed() {
-    let source = Source::parse(LAYER);
+    let source = Arc::new(Source::parse(LAYER));
     let script =
         |hash: &str| Scripts::from([("a.sh".to_owned(), ScriptFact::Sha256(hash.to_owned()))]);
     let before = Canonical::of(&source, &script("1")).unwrap();
@@ -210,8 +209,8 @@ fn the_difference_names_what_changed() {
         .replace("docs.example", "evil.example")
         .replace("name = \"Shop\"\n", "name = 1979-05-27\n")
         .replace("weight = 0.5\n", "");
-    let after = Canonical::of(&Source::parse(changed), &script("2")).unwrap();
-    let changes = difference(before.text(), &after, 100).unwrap();
+    let after = Canonical::of(&Arc::new(Source::parse(changed)), &script("2")).unwrap();
+    let changes = difference(&before.text(), &after, 100).unwrap();
     let shown: Vec<_> = changes
         .iter()
         .map(|one| (one.path.join("."), one.before.clone(), one.after.clone()))
@@ -241,9 +240,9 @@ fn the_difference_names_what_changed() {
             ),
         ]
     );
-    assert_eq!(difference(before.text(), &after, 1).unwrap().len(), 1);
+    assert_eq!(difference(&before.text(), &after, 1).unwrap().len(), 1);
     assert_eq!(difference("no JSON", &after, 1), None);
-    assert_eq!(difference(after.text(), &after, 9), Some(Vec::new()));
+    assert_eq!(difference(&after.text(), &after, 9), Some(Vec::new()));
 }
 
 proptest! {

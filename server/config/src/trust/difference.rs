@@ -20,7 +20,7 @@ pub struct Change {
 /// `None` where `before` is not a form that can be compared.
 pub fn difference(before: &str, after: &Canonical, most: usize) -> Option<Vec<Change>> {
     let before: Value = serde_json::from_str(before).ok()?;
-    let after: Value = serde_json::from_str(after.text()).ok()?;
+    let after: Value = serde_json::from_str(&after.text()).ok()?;
     let mut changes = Vec::new();
     compare(
         &mut Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kontext_syntax::toml::{Document, Node, NodeKind, Unit};
-use serde_json::{Map, Number, Value};
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use super::{ScriptFact, Scripts};
 use crate::source::Source;
@@ -16,13 +16,22 @@ const TABLES: [&str; 3] = ["adapters", "project", "vars"];
 /// it gets one more, so that no string can pass for something else.
 pub(super) const MARK: char = '\u{1}';
 
+/// A piece of the form. It borrows from the layer and is written out piece by piece: of a long
+/// layer the whole form is many times the text.
+pub(super) enum Piece<'a> {
+    Table(BTreeMap<&'a str, Piece<'a>>),
+    List(Vec<Piece<'a>>),
+    Node(&'a Document, &'a Node),
+    Text(&'a str),
+}
+
 /// The form of a layer; `None` where nothing in it waits for trust.
-pub(super) fn form(source: &Source, scripts: &Scripts) -> Option<Value> {
-    let mut out = Map::new();
+pub(super) fn form<'a>(source: &'a Source, scripts: &'a Scripts) -> Option<Piece<'a>> {
+    let mut out = BTreeMap::new();
     for table in TABLES {
         let units = units(source, table);
         if !units.is_empty() {
-            out.insert(table.to_owned(), of_table(source, &units));
+            out.insert(table, of_table(source, &units));
         }
     }
     if out.is_empty() {
@@ -30,41 +39,120 @@ pub(super) fn form(source: &Source, scripts: &Scripts) -> Option<Value> {
     }
     let faulty = faulty(source);
     if !faulty.is_empty() {
-        out.insert("faulty".to_owned(), faulty.into());
+        let faulty = faulty.into_iter().map(Piece::Text);
+        out.insert("faulty", Piece::List(faulty.collect()));
     }
     if !scripts.is_empty() {
-        let fact = |fact: &ScriptFact| match fact {
-            ScriptFact::Sha256(hash) => hash.clone(),
-            ScriptFact::Unreadable => "unreadable".to_owned(),
+        let fact = |fact: &'a ScriptFact| match fact {
+            ScriptFact::Sha256(hash) => hash.as_str(),
+            ScriptFact::Unreadable => "unreadable",
         };
         let scripts = scripts
             .iter()
-            .map(|(path, known)| (path.clone(), Value::String(fact(known))));
-        out.insert("scripts".to_owned(), scripts.collect::<Map<_, _>>().into());
+            .map(|(path, known)| (path.as_str(), Piece::Text(fact(known))));
+        out.insert("scripts", Piece::Table(scripts.collect()));
     }
-    Some(Value::Object(out))
+    Some(Piece::Table(out))
 }
 
 /// A table that may be taken apart by name, in one piece.
-fn of_table(source: &Source, units: &Named<'_>) -> Value {
-    let mut out: BTreeMap<String, Value> = units
+fn of_table<'a>(source: &'a Source, units: &Named<'a>) -> Piece<'a> {
+    let document = &source.document;
+    let mut out: BTreeMap<&str, Piece<'_>> = units
         .iter()
-        .filter_map(|(name, unit)| Some(((*name)?.to_owned(), of_unit(source, unit))))
+        .filter_map(|(name, unit)| Some(((*name)?, Piece::Node(document, &unit.item.node))))
         .collect();
-    match units.get(&None).map(|unit| of_unit(source, unit)) {
-        None => sorted(out),
-        Some(whole) if out.is_empty() => whole,
-        Some(Value::Object(members)) if members.keys().all(|name| !out.contains_key(name)) => {
-            out.extend(members);
-            sorted(out)
+    let Some(whole) = units.get(&None).map(|unit| &unit.item.node) else {
+        return Piece::Table(out);
+    };
+    match whole.as_table() {
+        _ if out.is_empty() => Piece::Node(document, whole),
+        Some(table) if table.items.keys().all(|name| !out.contains_key(&**name)) => {
+            let members = table.items.iter();
+            out.extend(members.map(|(name, item)| (&**name, Piece::Node(document, &item.node))));
+            Piece::Table(out)
         }
         // A clash: which of the two counts is not this form's to say.
-        Some(whole) => Value::Array(vec![whole, sorted(out)]),
+        _ => Piece::List(vec![Piece::Node(document, whole), Piece::Table(out)]),
     }
 }
 
-fn sorted(members: BTreeMap<String, Value>) -> Value {
-    members.into_iter().collect::<Map<_, _>>().into()
+impl Serialize for Piece<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Table(members) => to.collect_map(members),
+            Self::List(pieces) => to.collect_seq(pieces),
+            Self::Text(text) => to.serialize_str(text),
+            Self::Node(document, node) => serialize_node(document, node, to),
+        }
+    }
+}
+
+/// A value, whatever its type; what is not well-formed as it is written.
+fn serialize_node<S: Serializer>(
+    document: &Document,
+    node: &Node,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    match &node.kind {
+        NodeKind::Table(table) => {
+            let mut items: Vec<_> = table.items.iter().collect();
+            items.sort_unstable_by_key(|(name, _)| *name);
+            let mut map = to.serialize_map(Some(items.len()))?;
+            for (name, item) in items {
+                map.serialize_entry(&**name, &Piece::Node(document, &item.node))?;
+            }
+            map.end()
+        }
+        NodeKind::Array(array) => {
+            let mut list = to.serialize_seq(Some(array.nodes.len()))?;
+            for node in &array.nodes {
+                list.serialize_element(&Piece::Node(document, node))?;
+            }
+            list.end()
+        }
+        NodeKind::String(text) if text.value.starts_with(MARK) => {
+            to.collect_str(&format_args!("{MARK}{}", text.value))
+        }
+        NodeKind::String(text) => to.serialize_str(&text.value),
+        NodeKind::Integer(number) => to.serialize_i64(*number),
+        NodeKind::Float(number) if number.is_finite() => to.serialize_f64(*number),
+        NodeKind::Float(number) => to.collect_str(&format_args!("{MARK}float {number}")),
+        NodeKind::Boolean(value) => to.serialize_bool(*value),
+        NodeKind::DateTime(text) => to.collect_str(&format_args!("{MARK}date {text}")),
+        NodeKind::Invalid => {
+            let written = document.slice(node.span);
+            to.collect_str(&format_args!("{MARK}invalid {written}"))
+        }
+    }
+}
+
+/// Whether two nodes have one form.
+fn same_node(a: (&Document, &Node), b: (&Document, &Node)) -> bool {
+    match (&a.1.kind, &b.1.kind) {
+        (NodeKind::Table(ours), NodeKind::Table(theirs)) => {
+            ours.items.len() == theirs.items.len()
+                && ours.items.iter().all(|(name, item)| {
+                    let other = theirs.items.get(name);
+                    other.is_some_and(|other| same_node((a.0, &item.node), (b.0, &other.node)))
+                })
+        }
+        (NodeKind::Array(ours), NodeKind::Array(theirs)) => {
+            ours.nodes.len() == theirs.nodes.len()
+                && ours
+                    .nodes
+                    .iter()
+                    .zip(&theirs.nodes)
+                    .all(|(ours, theirs)| same_node((a.0, ours), (b.0, theirs)))
+        }
+        (NodeKind::String(ours), NodeKind::String(theirs)) => ours.value == theirs.value,
+        (NodeKind::Integer(ours), NodeKind::Integer(theirs)) => ours == theirs,
+        (NodeKind::Float(ours), NodeKind::Float(theirs)) => ours.to_bits() == theirs.to_bits(),
+        (NodeKind::Boolean(ours), NodeKind::Boolean(theirs)) => ours == theirs,
+        (NodeKind::DateTime(ours), NodeKind::DateTime(theirs)) => ours == theirs,
+        (NodeKind::Invalid, NodeKind::Invalid) => a.0.slice(a.1.span) == b.0.slice(b.1.span),
+        _ => false,
+    }
 }
 
 type Named<'a> = BTreeMap<Option<&'a str>, &'a Arc<Unit>>;
@@ -83,42 +171,8 @@ fn units<'a>(source: &'a Source, table: &str) -> Named<'a> {
     units
 }
 
-fn of_unit(source: &Source, unit: &Unit) -> Value {
-    value(&source.document, &unit.item.node)
-}
-
-/// A value, whatever its type; what is not well-formed as it is written.
-fn value(document: &Document, node: &Node) -> Value {
-    match &node.kind {
-        NodeKind::Table(table) => sorted(
-            table
-                .items
-                .iter()
-                .map(|(name, item)| (name.to_string(), value(document, &item.node)))
-                .collect(),
-        ),
-        NodeKind::Array(array) => array
-            .nodes
-            .iter()
-            .map(|node| value(document, node))
-            .collect(),
-        NodeKind::String(text) if text.value.starts_with(MARK) => {
-            Value::String(format!("{MARK}{}", text.value))
-        }
-        NodeKind::String(text) => Value::String(text.value.to_string()),
-        NodeKind::Integer(number) => Value::from(*number),
-        NodeKind::Float(number) => Number::from_f64(*number).map_or_else(
-            || Value::String(format!("{MARK}float {number}")),
-            Value::Number,
-        ),
-        NodeKind::Boolean(value) => Value::Bool(*value),
-        NodeKind::DateTime(text) => Value::String(format!("{MARK}date {text}")),
-        NodeKind::Invalid => Value::String(format!("{MARK}invalid {}", document.slice(node.span))),
-    }
-}
-
 /// The blocks with a fault, as they are written: what the parser made of them is its guess.
-fn faulty(source: &Source) -> Vec<String> {
+fn faulty(source: &Source) -> Vec<&str> {
     let document = &source.document;
     let of_units = source
         .units
@@ -138,7 +192,7 @@ fn faulty(source: &Source) -> Vec<String> {
     let text = |start: u32| {
         let (start, block) = document.block_at(start);
         let (from, len) = (start as usize, block.len as usize);
-        document.text().get(from..from + len).map(str::to_owned)
+        document.text().get(from..from + len)
     };
     starts.into_iter().filter_map(text).collect()
 }
@@ -157,7 +211,11 @@ pub fn same_meaning(a: &Source, b: &Source) -> bool {
                 .zip(&there)
                 .all(|((name, ours), (other, theirs))| {
                     name == other
-                        && (Arc::ptr_eq(ours, theirs) || of_unit(a, ours) == of_unit(b, theirs))
+                        && (Arc::ptr_eq(ours, theirs)
+                            || same_node(
+                                (&a.document, &ours.item.node),
+                                (&b.document, &theirs.item.node),
+                            ))
                 })
     };
     TABLES.iter().all(|table| same_table(table)) && faulty(a) == faulty(b)

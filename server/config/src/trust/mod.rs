@@ -12,6 +12,8 @@ mod scripts;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, BufWriter};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -74,31 +76,52 @@ impl fmt::Display for Pin {
 }
 
 /// What a shared layer says, in the one way that is hashed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// It keeps the layer, not the text of the form, which is larger than the layer and seldom wanted.
+#[derive(Clone, Debug)]
 pub struct Canonical {
-    text: String,
+    source: Arc<Source>,
+    scripts: Scripts,
     pin: Pin,
 }
 
 impl Canonical {
     /// The form of a layer with these scripts; `None` where it says nothing that waits for trust.
-    pub fn of(source: &Source, scripts: &Scripts) -> Option<Self> {
-        let text = form::form(source, scripts)?.to_string();
-        let mut hasher = Sha256::new();
-        hasher.update(DOMAIN);
-        hasher.update(text.as_bytes());
-        let pin = Pin(hex(&hasher.finalize()));
-        Some(Self { text, pin })
+    pub fn of(source: &Arc<Source>, scripts: &Scripts) -> Option<Self> {
+        let form = form::form(source, scripts)?;
+        let mut hasher = BufWriter::new(Hasher(Sha256::new_with_prefix(DOMAIN)));
+        serde_json::to_writer(&mut hasher, &form).ok()?;
+        let hasher = hasher.into_inner().ok()?;
+        Some(Self {
+            source: Arc::clone(source),
+            scripts: scripts.clone(),
+            pin: Pin(hex(&hasher.0.finalize())),
+        })
     }
 
     /// JSON, keys sorted. It holds what the layer holds, secrets included.
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn text(&self) -> String {
+        let form = form::form(&self.source, &self.scripts);
+        form.and_then(|form| serde_json::to_string(&form).ok())
+            .unwrap_or_default()
     }
 
     /// Its pin.
     pub fn pin(&self) -> &Pin {
         &self.pin
+    }
+}
+
+struct Hasher(Sha256);
+
+impl io::Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -259,7 +259,7 @@ impl Pins {
             repository: repo.id.clone(),
             root: repo.root.to_string_lossy().into_owned(),
             accepted,
-            form: (form.len() <= MAX_FORM).then(|| form.to_owned()),
+            form: (form.len() <= MAX_FORM).then_some(form),
         });
     }
 
@@ -461,7 +461,7 @@ mod tests {
     use super::*;
 
     fn form(text: &str) -> Canonical {
-        Canonical::of(&Source::parse(text), &Scripts::new()).unwrap()
+        Canonical::of(&Arc::new(Source::parse(text)), &Scripts::new()).unwrap()
     }
 
     fn repo(id: &str) -> Repo {
@@ -490,7 +490,7 @@ mod tests {
         let pins = Pins::read(&file).unwrap();
         let first = form("[vars]\na = \"\\u007f\\u0001 ä\\\\\"\n");
         assert_eq!(pins.all().len(), 2);
-        assert_eq!(pins.all()[0].form.as_deref(), Some(first.text()));
+        assert_eq!(pins.all()[0].form, Some(first.text()));
         assert_eq!(pins.all()[0].root, repo("").root.to_str().unwrap());
         // It counts, though it is too large to be compared with later.
         assert_eq!(pins.all()[1].form, None);
