@@ -46,7 +46,7 @@ impl Exports {
                 .flat_map(|ops| &ops.items)
                 .filter_map(|(op, item)| {
                     let owns = field(&item.node, "owns")?.as_array()?;
-                    Some((op.clone(), owns.iter().filter_map(prefix).collect()))
+                    Some((op.as_str().into(), owns.iter().filter_map(prefix).collect()))
                 })
                 .collect(),
             enabled: match field(node, "enabled").map(|node| &node.kind) {

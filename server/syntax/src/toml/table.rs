@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
+use smol_str::SmolStr;
 
 use super::Span;
 use super::fault::{Fault, FaultKind};
@@ -11,7 +12,7 @@ use super::tree::{Entry, Key, Text, Value, ValueKind};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// The items by name.
-    pub items: IndexMap<Box<str>, Item, FxBuildHasher>,
+    pub items: IndexMap<SmolStr, Item, FxBuildHasher>,
     /// How it came about.
     pub form: TableForm,
 }
@@ -79,7 +80,7 @@ pub enum NodeKind {
     /// A boolean.
     Boolean(bool),
     /// A date or time, as written.
-    DateTime(Box<str>),
+    DateTime(SmolStr),
     /// A value that is not written yet, or has a fault of its own.
     Invalid,
 }

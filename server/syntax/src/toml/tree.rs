@@ -1,3 +1,5 @@
+use smol_str::SmolStr;
+
 use super::{BlockId, Fault, Span};
 use crate::TextRange;
 
@@ -35,7 +37,7 @@ pub struct Header {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// Decoded text; empty where a part is missing (`a..b`).
-    pub text: Box<str>,
+    pub text: SmolStr,
     /// The part as written, quotes included.
     pub span: Span,
     /// Whether it is written in quotes.
@@ -86,7 +88,7 @@ pub enum ValueKind {
     /// `true` or `false`.
     Boolean(bool),
     /// A date, a time or both, as written.
-    DateTime(Box<str>),
+    DateTime(SmolStr),
     /// An array.
     Array(Vec<Value>),
     /// An inline table.
@@ -127,7 +129,7 @@ impl StringForm {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
     /// The decoded text.
-    pub value: Box<str>,
+    pub value: SmolStr,
     /// How it is written.
     pub form: StringForm,
     /// Byte offsets (decoded, source from the start of the value) where a straight run begins.

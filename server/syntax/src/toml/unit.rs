@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use indexmap::{Equivalent, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use smol_str::SmolStr;
 
 use super::fault::Fault;
 use super::table::{Item, Node, NodeKind, TableForm};
@@ -12,9 +13,9 @@ use super::{Document, Span};
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct UnitKey {
     /// The top-level key.
-    pub top: Box<str>,
+    pub top: SmolStr,
     /// The key below it, where the top-level table is split by names.
-    pub name: Option<Box<str>>,
+    pub name: Option<SmolStr>,
 }
 
 /// One independent part of a document: everything written about one [`UnitKey`], wherever in the

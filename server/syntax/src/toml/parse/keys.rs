@@ -1,5 +1,6 @@
 //! Keys, bare, quoted and dotted.
 
+use smol_str::SmolStr;
 use toml_parser::decoder::Encoding;
 use toml_parser::lexer::TokenKind;
 
@@ -108,7 +109,7 @@ impl Parser<'_> {
 
     pub(super) fn bare_key(&mut self, token: Tok) -> Key {
         let text = self.slice(token);
-        let key = |text: Box<str>, span| Key {
+        let key = |text: SmolStr, span| Key {
             text,
             span,
             quoted: false,
