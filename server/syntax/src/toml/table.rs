@@ -134,6 +134,24 @@ impl Node {
         self.as_table()?.items.get(name)
     }
 
+    /// Gives back what growing has reserved: a unit is never added to once it is built.
+    pub(super) fn shrink(&mut self) {
+        match &mut self.kind {
+            NodeKind::Table(table) => {
+                table.items.shrink_to_fit();
+                for item in table.items.values_mut() {
+                    item.keys.shrink_to_fit();
+                    item.node.shrink();
+                }
+            }
+            NodeKind::Array(array) => {
+                array.nodes.shrink_to_fit();
+                array.nodes.iter_mut().for_each(Self::shrink);
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn table(span: Span, form: TableForm) -> Self {
         let items = IndexMap::with_hasher(FxBuildHasher);
         Self {

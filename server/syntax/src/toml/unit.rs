@@ -482,7 +482,7 @@ impl Unit {
             NodeKind::Table(table) => table.items.swap_remove(&**name),
             _ => None,
         };
-        let item = item.unwrap_or_else(|| {
+        let mut item = item.unwrap_or_else(|| {
             let at = parts
                 .first()
                 .map_or(Span::default(), |part| Span::new(part.block.id, 0, 0));
@@ -494,6 +494,8 @@ impl Unit {
                 },
             }
         });
+        item.keys.shrink_to_fit();
+        item.node.shrink();
         Self {
             key,
             item,
