@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use kontext_ide::{Diagnostic, File, FileId, Snapshot};
 use rustc_hash::FxHasher;
@@ -18,7 +18,12 @@ use super::to_proto::Places;
 /// What was last published for a file.
 #[derive(Clone)]
 struct Published {
-    file: Arc<File>,
+    id: FileId,
+    uri: Arc<str>,
+    version: Option<i32>,
+    open: bool,
+    /// To know it again. A text that is out of date is not kept for that.
+    file: Weak<File>,
     diagnostics: Arc<[Diagnostic]>,
     /// As the client has them: lines and characters may move where bytes do not.
     sent: Arc<[lsp::Diagnostic]>,
@@ -56,12 +61,12 @@ pub(super) async fn push(
             continue;
         }
         for now in changed {
-            let (version, diagnostics) = (now.file.version, now.sent.to_vec());
-            let own = Arc::clone(&now.file.uri);
-            let before = published.insert(now.file.id, now);
+            let (version, diagnostics) = (now.version, now.sent.to_vec());
+            let own = Arc::clone(&now.uri);
+            let before = published.insert(now.id, now);
             // The same file under another URI: the old one must not keep what it showed.
-            if let Some(before) = before.filter(|before| before.file.uri != own) {
-                send(&before.file.uri, Vec::new(), None).await;
+            if let Some(before) = before.filter(|before| before.uri != own) {
+                send(&before.uri, Vec::new(), None).await;
             }
             send(&own, diagnostics, version).await;
         }
@@ -72,9 +77,9 @@ pub(super) async fn push(
             .collect();
         for id in gone {
             if let Some(last) = published.remove(&id)
-                && (!last.sent.is_empty() || last.file.open)
+                && (!last.sent.is_empty() || last.open)
             {
-                send(&last.file.uri, Vec::new(), None).await;
+                send(&last.uri, Vec::new(), None).await;
             }
         }
     }
@@ -92,7 +97,8 @@ fn changed(
         let before = known.get(&file.id);
         // The very same outcome needs no second look.
         if before.is_some_and(|before| {
-            Arc::ptr_eq(&before.file, file) && Arc::ptr_eq(&before.diagnostics, &diagnostics)
+            std::ptr::eq(before.file.as_ptr(), &**file)
+                && Arc::ptr_eq(&before.diagnostics, &diagnostics)
         }) {
             continue;
         }
@@ -101,16 +107,18 @@ fn changed(
             .into();
         let same = match before {
             Some(before) => {
-                before.file.version == file.version
-                    && before.file.uri == file.uri
-                    && before.sent == sent
+                before.version == file.version && before.uri == file.uri && before.sent == sent
             }
             // A file nobody has open and nothing is wrong with needs no word.
             None => !file.open && sent.is_empty(),
         };
         if !same {
             work.push(Published {
-                file: Arc::clone(file),
+                id: file.id,
+                uri: Arc::clone(&file.uri),
+                version: file.version,
+                open: file.open,
+                file: Arc::downgrade(file),
                 diagnostics,
                 sent,
             });

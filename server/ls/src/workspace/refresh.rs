@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 use super::store::Store;
 use crate::world::{self, Watcher};
 
-/// By root: the stack as it is shown, and as it is saved.
-type Answered = BTreeMap<PathBuf, (Arc<Stack>, Arc<Stack>)>;
+/// By root: the stack as it is shown, and as it is saved; to know them again.
+type Answered = BTreeMap<PathBuf, (Weak<Stack>, Weak<Stack>)>;
 
 /// Keeps a store true to the disk: reads the layers again when they change, answers what the
 /// conditions ask, and watches what the answers depend on.
@@ -76,7 +76,8 @@ async fn snapshot_is_answered(
 ) {
     let known = |workspace: &Arc<Workspace>| {
         answered.get(&workspace.root).is_some_and(|(shown, saved)| {
-            Arc::ptr_eq(shown, &workspace.stack) && Arc::ptr_eq(saved, &workspace.saved)
+            std::ptr::eq(shown.as_ptr(), &*workspace.stack)
+                && std::ptr::eq(saved.as_ptr(), &*workspace.saved)
         })
     };
     let snapshot = store.snapshot();
@@ -165,7 +166,10 @@ fn answer(store: &Arc<Store>, afresh: bool, watcher: Option<&Watcher>) -> Answer
     asked
         .into_iter()
         .map(|(workspace, _)| {
-            let stacks = (Arc::clone(&workspace.stack), Arc::clone(&workspace.saved));
+            let stacks = (
+                Arc::downgrade(&workspace.stack),
+                Arc::downgrade(&workspace.saved),
+            );
             (workspace.root.clone(), stacks)
         })
         .collect()

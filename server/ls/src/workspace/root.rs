@@ -1,5 +1,5 @@
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use kontext_config::facts::{Env, Facts, Now, Repo, Trust};
 use kontext_config::layer::LayerKind;
@@ -34,7 +34,7 @@ pub(super) struct Root {
     /// The text of the shared layer that was last looked at, and whether it is accepted.
     judged: Option<(Arc<Source>, bool)>,
     /// The last text that was compared with it, and whether it says the same.
-    compared: Mutex<Option<(Arc<Source>, bool)>>,
+    compared: Mutex<Option<(Weak<Source>, bool)>>,
     /// What is known of the world.
     pub(super) facts: Arc<Facts>,
     /// What the last snapshot showed; kept while nothing it is made of changes.
@@ -98,10 +98,10 @@ impl Root {
         let same = Arc::ptr_eq(text, judged) || {
             let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
             match &*compared {
-                Some((last, same)) if Arc::ptr_eq(last, text) => *same,
+                Some((last, same)) if std::ptr::eq(last.as_ptr(), &**text) => *same,
                 _ => {
                     let same = same_meaning(judged, text);
-                    *compared = Some((Arc::clone(text), same));
+                    *compared = Some((Arc::downgrade(text), same));
                     same
                 }
             }
