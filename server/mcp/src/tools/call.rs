@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use kontext_engine::Engine;
 use kontext_engine::catalogue::only_reads;
+use kontext_engine::{Engine, Inputs, uses};
 use serde_json::{Map, Value, json};
 
 use super::read::{output as texts_output, reply};
@@ -55,14 +55,24 @@ fn call(engine: Engine, gates: Gates, arguments: Map<String, Value>) -> Pending 
             }
         }
         let inputs = arguments.get("inputs").and_then(Value::as_object);
-        let inputs = inputs.cloned().unwrap_or_default().into();
-        let (_, outcome) = engine
-            .call(adapter, op, &inputs)
-            .await
-            .map_err(|error| AnswerError(error.to_string()))?;
+        let inputs = Inputs::from(inputs.cloned().unwrap_or_default());
+        // A misspelt name is dropped as the op goes; only the caller can know that it is wrong.
+        let plan = engine.plan();
+        let planned = plan.get(adapter);
+        let unused = planned.map(|planned| uses::unused(planned, op, &inputs.values));
+        let unused = unused.unwrap_or_default();
+        let (_, outcome) = engine.call(adapter, op, &inputs).await.map_err(|error| {
+            let parts = [error.to_string()].into_iter().chain(unused.clone());
+            AnswerError(parts.collect::<Vec<_>>().join("; "))
+        })?;
         let text = outcome.text();
         let failure = outcome.failure.as_ref().map(|fault| fault.to_string());
-        let said: Vec<String> = outcome.said().cloned().chain(failure).collect();
+        let said: Vec<String> = outcome
+            .said()
+            .cloned()
+            .chain(unused)
+            .chain(failure)
+            .collect();
         let note = |message| Note {
             source: adapter.to_owned(),
             message,
