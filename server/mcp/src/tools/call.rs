@@ -12,6 +12,7 @@ use crate::answers::{Note, SourceText, Spawned, Texts};
 use crate::arguments;
 use crate::gates::{self, Class, Gates};
 use crate::source::AnswerError;
+use crate::words::counted;
 
 pub(super) const CALL: Tool = Tool {
     name: "kontext_call",
@@ -115,10 +116,10 @@ fn spawn(engine: Engine, _gates: Gates, arguments: Map<String, Value>) -> Pendin
 
 fn spawned_text(answer: &Spawned) -> String {
     let mut out = format!(
-        "The server of `{}` is {} and offers {} tools.\n",
+        "The server of `{}` is {} and offers {}.\n",
         answer.adapter,
         answer.state,
-        answer.tools.len()
+        counted(answer.tools.len(), "tool")
     );
     for tool in &answer.tools {
         let member = |name| tool.get(name).and_then(Value::as_str).unwrap_or_default();
