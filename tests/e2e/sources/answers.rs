@@ -388,3 +388,62 @@ args = { query = "{{topic}}", limit = 3 }
         "{words}"
     );
 }
+
+#[test]
+fn an_op_that_stores_is_tried_with_inputs_of_its_own() {
+    let user = r#"
+[adapters.notes]
+driver = "command"
+[adapters.notes.ops.read]
+command = ["printf", "%s", "{{uri}}"]
+owns = ["notes://"]
+[adapters.notes.ops.store]
+command = ["sh", "-c", 'printf "%s %s %s" "$1" "$2" "$3"', "--", "{{title}}", "{{count}}", "{{query}}"]
+[[adapters.notes.tools]]
+name = "notes.keep"
+description = "Keeps a note."
+params = { title = "string!" }
+op = "store"
+"#;
+    let place = place(user, &[]);
+    let args = [
+        "notes",
+        "--op",
+        "store",
+        "--input",
+        "title=a=b",
+        "--input",
+        "count=2",
+        "--input",
+        "titel=x",
+    ];
+    let (code, report) = tested(&place, &args);
+    assert_eq!(code, 0, "{report}");
+    let store = trial(&report, "notes", "store");
+    assert_eq!(store["text"], "a=b 2 ", "no sample beside them: {report}");
+    assert!(store["notes"].to_string().contains("`titel`"), "{store}");
+    for args in [
+        &["--input", "title=x"][..],
+        &["--op", "store", "--input", "title"],
+    ] {
+        let all: Vec<&str> = ["adapters", "test", "notes"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
+        assert_eq!(place.run(&all).0, 2, "{args:?}");
+    }
+
+    // What is declared is shown under the name agents see; `read` is tried with a URI it owns.
+    let (code, out, err) = place.run(&["adapters", "inspect", "notes"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("notes_keep → store\n      Keeps a note."),
+        "{out}"
+    );
+    assert!(out.contains("notes://sample"), "{out}");
+    let (_, out, _) = place.run(&["adapters", "inspect", "notes", "--json"]);
+    let shown: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(shown["declared"][0]["name"], "notes_keep");
+    assert_eq!(shown["declared"][0]["offered"], true);
+}
