@@ -471,7 +471,7 @@ impl Answers for Picture {
             let problem = source.fault.clone().or_else(|| {
                 (faults > 0).then(|| {
                     let faults = counted(faults, "fault");
-                    format!("{faults} of TOML; what is touched by that is not read")
+                    format!("{faults} of TOML; what is at fault is not read")
                 })
             });
             Some(answers::Layer {
@@ -523,7 +523,8 @@ impl Answers for Picture {
         let log = server.log();
         let mut text = String::new();
         if log.dropped() > 0 {
-            let _ = writeln!(text, "({} older lines are not kept)", log.dropped());
+            let gone = usize::try_from(log.dropped()).unwrap_or(usize::MAX);
+            let _ = writeln!(text, "({} not kept)", counted(gone, "older line"));
         }
         for line in log.lines() {
             let lead = match line.source {
