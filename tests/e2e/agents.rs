@@ -365,6 +365,12 @@ async fn resources_and_explanations() {
         assert_eq!(explained["kind"], kind, "{explained}");
         assert!(!explained["text"].as_str().unwrap().is_empty());
     }
+    // Each allowed value stands once.
+    let explained = agent
+        .structured("kontext_explain", json!({"of": "driver"}))
+        .await;
+    let text = explained["text"].as_str().unwrap();
+    assert_eq!(text.matches("\"http\"").count(), 1, "{text}");
     for of in ["wen.env", "unknown-kye", "", "no such thing at all"] {
         let refused = agent.call("kontext_explain", json!({"of": of})).await;
         assert_eq!(refused["isError"], true, "{of}: {refused}");

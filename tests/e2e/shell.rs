@@ -126,6 +126,15 @@ fn a_named_file_is_checked_as_what_it_is() {
     let (code, _, err) = place.run(&["check", "conf/unrelated.toml"]);
     assert_eq!(code, 0);
     assert!(err.contains("conf/unrelated.toml is no layer"), "{err}");
+    // A slip of the command line is noticed; what else is named is checked all the same.
+    place.write("tool.py", "print('adapters')\n");
+    let (code, out, err) = place.run(&["check", "tool.py", "conf/other.toml"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(
+        err.contains("tool.py is no layer of configuration"),
+        "{err}"
+    );
+    assert!(out.contains("unknown-key"), "{out}");
     // What could be read is checked all the same.
     let (code, out, err) = place.run(&["check", "gone.toml", "conf/other.toml"]);
     assert_eq!(code, 2);
@@ -240,4 +249,21 @@ fn formatting_keeps_links_and_permissions() {
         0o640
     );
     assert!(place.read("real/a.toml").contains("driver = \"mcp\""));
+}
+
+#[test]
+fn a_call_of_an_unknown_tool_is_told_to_the_agent_alone() {
+    let place = layers();
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "0"},
+        }}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "nope"}}),
+    ];
+    let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let (code, out, err) = with_input(&place, &["mcp"], &input);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("there is no tool `nope`"), "{out}");
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::answer::{Mapped, Payload, Raw, Reading};
-use crate::bind::{Binding, Offer};
+use crate::bind::{Binding, CORRECT_ARGS, Offer};
 use crate::driver::{command, mcp};
 use crate::engine::Engine;
 use crate::fault::{Fault, FaultKind};
@@ -187,7 +187,10 @@ impl Engine {
         let Some(schema) = self.tool_schema(planned.name(), &tool) else {
             return Err(unknown_tool(&server, &tool));
         };
-        let bound = schema.bind(&offer, args.as_ref())?;
+        let bound = schema.bind(&offer, args.as_ref()).map_err(|fault| {
+            let gone = crate::uses::left_out(op.args.as_ref(), &inputs.values);
+            fault_of_caller(fault, &gone)
+        })?;
         let options = mcp::CallOptions {
             timeout: Some(left),
             ..mcp::CallOptions::default()
@@ -217,6 +220,22 @@ impl Engine {
         let http = &self.inner().http;
         let answer = http.call(&request, limit, planned.redactor()).await?;
         Outcome::of(Raw::Text(&answer.text), op)
+    }
+}
+
+/// Arguments that do not fit because the templates in `args` found no input: the caller can mend
+/// that, the configuration need not change.
+fn fault_of_caller(fault: Fault, left_out: &[String]) -> Fault {
+    let Some(said) = fault.message().strip_suffix(CORRECT_ARGS) else {
+        return fault;
+    };
+    match left_out {
+        [] => fault,
+        [one] => Fault::refused(format!("{said}the caller left out the input `{one}`")),
+        more => {
+            let more = crate::plan::listed(more);
+            Fault::refused(format!("{said}the caller left out the inputs {more}"))
+        }
     }
 }
 

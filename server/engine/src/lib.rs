@@ -35,6 +35,7 @@ pub mod search;
 pub mod secrets;
 #[cfg(test)]
 mod testing;
+pub mod uses;
 
 pub use call::{CallError, Outcome};
 pub use catalogue::{Catalogue, Published};

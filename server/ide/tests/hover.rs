@@ -183,7 +183,7 @@ In effect: "off", from the user layer (this file)
 `"http"`
 "http": HTTP requests below base_url.
 
-driver: "mcp", "http" or "command"
+driver: one of the values below
 
 What the adapter is reached through. Required in what the layers give together: a layer that only changes other fields may leave it out.
 

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tower_lsp::lsp_types::MessageType;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt};
@@ -31,7 +31,11 @@ pub fn init() {
     // A filter that nobody asked for is not worth the time to build one: an editor waits.
     let filter = match asked.and_then(|text| EnvFilter::try_new(text).ok()) {
         Some(filter) => filter.boxed(),
-        None => LevelFilter::WARN.boxed(),
+        // What rmcp warns of is a request that was refused: the agent has that as its answer.
+        None => Targets::new()
+            .with_default(LevelFilter::WARN)
+            .with_target("rmcp::service", LevelFilter::ERROR)
+            .boxed(),
     };
     let lines = fmt::layer()
         .with_writer(std::io::stderr)

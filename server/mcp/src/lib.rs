@@ -26,6 +26,7 @@ pub mod resources;
 pub mod server;
 pub mod source;
 pub mod tools;
+pub mod words;
 
 pub use gates::{Class, Gates};
 pub use guard::serve;

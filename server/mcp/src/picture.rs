@@ -21,6 +21,7 @@ use crate::answers;
 use crate::gates::Gates;
 use crate::preview;
 use crate::source::{AnswerError, Answers, CheckTarget};
+use crate::words::counted;
 
 /// A snapshot as an agent sees it.
 #[derive(Clone, Debug)]
@@ -469,13 +470,8 @@ impl Answers for Picture {
                 .map_or(0, |source| source.document.faults().count());
             let problem = source.fault.clone().or_else(|| {
                 (faults > 0).then(|| {
-                    let mut words = format!("{faults} fault");
-                    let _ = write!(
-                        words,
-                        "{} of TOML; what they touch is not read",
-                        if faults == 1 { "" } else { "s" }
-                    );
-                    words
+                    let faults = counted(faults, "fault");
+                    format!("{faults} of TOML; what is at fault is not read")
                 })
             });
             Some(answers::Layer {
@@ -527,7 +523,8 @@ impl Answers for Picture {
         let log = server.log();
         let mut text = String::new();
         if log.dropped() > 0 {
-            let _ = writeln!(text, "({} older lines are not kept)", log.dropped());
+            let gone = usize::try_from(log.dropped()).unwrap_or(usize::MAX);
+            let _ = writeln!(text, "({} not kept)", counted(gone, "older line"));
         }
         for line in log.lines() {
             let lead = match line.source {

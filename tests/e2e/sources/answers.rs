@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{OPEN, SERVER, agent, each, tested, trial};
+use super::{OPEN, SERVER, agent, each, refused, tested, trial};
 use crate::harness::Fixture;
 
 fn place(user: &str, files: &[(&str, &str)]) -> Fixture {
@@ -321,4 +321,129 @@ async fn dates_in_many_spellings() {
     let moment: jiff::Timestamp = dates.last().unwrap().as_str().unwrap().parse().unwrap();
     assert_eq!(moment.to_string(), "2017-12-02T04:30:30Z");
     agrees(&place, &report).await;
+}
+
+#[tokio::test]
+async fn an_input_that_is_not_used_is_named() {
+    let user = r#"
+[adapters.notes]
+driver = "command"
+[adapters.notes.ops.search]
+command = ["printf", "found %s", "{{query}}"]
+
+[adapters.child]
+driver = "mcp"
+command = ["python3", "server.py"]
+env = { SHAPE = "scalar" }
+[adapters.child.ops.search]
+tool = "find"
+[adapters.child.ops.named]
+tool = "find"
+args = { query = "{{topic}}", limit = 3 }
+"#;
+    let place = place(user, &[("server.py", SERVER)]);
+    let mut agent = agent(&place).await;
+    let call = |adapter: &str, inputs: Value| json!({"adapter": adapter, "op": "search", "inputs": inputs});
+    let answer = agent
+        .structured("kontext_call", call("notes", json!({"qurey": "x"})))
+        .await;
+    assert_eq!(
+        answer["notes"][0]["message"],
+        "the op `search` does not use the input `qurey`; did you mean `query`?",
+        "{answer}"
+    );
+    let answer = agent
+        .structured(
+            "kontext_call",
+            call("notes", json!({"query": "x", "colour": "red"})),
+        )
+        .await;
+    assert_eq!(
+        answer["notes"][0]["message"],
+        "the op `search` does not use the input `colour`; it uses `query`",
+        "{answer}"
+    );
+    let answer = agent
+        .structured("kontext_call", call("notes", json!({"query": "x"})))
+        .await;
+    assert_eq!(answer["notes"], json!([]));
+    // Where the call fails for it, the caller reads both.
+    let words = refused(
+        &mut agent,
+        "kontext_call",
+        call("child", json!({"qurey": "x"})),
+    )
+    .await;
+    assert!(
+        words.contains("the caller left out the input `query`")
+            && words.contains("did you mean `query`?")
+            && !words.contains("`args`"),
+        "{words}"
+    );
+    // The same where the op's own templates use it.
+    let call = json!({"adapter": "child", "op": "named", "inputs": {}});
+    let words = refused(&mut agent, "kontext_call", call).await;
+    assert!(
+        words.contains("the caller left out the input `topic`") && !words.contains("`args`"),
+        "{words}"
+    );
+}
+
+#[test]
+fn an_op_that_stores_is_tried_with_inputs_of_its_own() {
+    let user = r#"
+[adapters.notes]
+driver = "command"
+[adapters.notes.ops.read]
+command = ["printf", "%s", "{{uri}}"]
+owns = ["notes://"]
+[adapters.notes.ops.store]
+command = ["sh", "-c", 'printf "%s %s %s" "$1" "$2" "$3"', "--", "{{title}}", "{{count}}", "{{query}}"]
+[[adapters.notes.tools]]
+name = "notes.keep"
+description = "Keeps a note."
+params = { title = "string!" }
+op = "store"
+"#;
+    let place = place(user, &[]);
+    let args = [
+        "notes",
+        "--op",
+        "store",
+        "--input",
+        "title=a=b",
+        "--input",
+        "count=2",
+        "--input",
+        "titel=x",
+    ];
+    let (code, report) = tested(&place, &args);
+    assert_eq!(code, 0, "{report}");
+    let store = trial(&report, "notes", "store");
+    assert_eq!(store["text"], "a=b 2 ", "no sample beside them: {report}");
+    assert!(store["notes"].to_string().contains("`titel`"), "{store}");
+    for args in [
+        &["--input", "title=x"][..],
+        &["--op", "store", "--input", "title"],
+    ] {
+        let all: Vec<&str> = ["adapters", "test", "notes"]
+            .iter()
+            .chain(args)
+            .copied()
+            .collect();
+        assert_eq!(place.run(&all).0, 2, "{args:?}");
+    }
+
+    // What is declared is shown under the name agents see; `read` is tried with a URI it owns.
+    let (code, out, err) = place.run(&["adapters", "inspect", "notes"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("notes_keep → store\n      Keeps a note."),
+        "{out}"
+    );
+    assert!(out.contains("notes://sample"), "{out}");
+    let (_, out, _) = place.run(&["adapters", "inspect", "notes", "--json"]);
+    let shown: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(shown["declared"][0]["name"], "notes_keep");
+    assert_eq!(shown["declared"][0]["offered"], true);
 }

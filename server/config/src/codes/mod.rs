@@ -233,6 +233,8 @@ codes! {
     InvalidParams = "invalid-params", Error, references::INVALID_PARAMS;
     /// Two adapters read the same URIs.
     OwnsOverlap = "owns-overlap", Warning, references::OWNS_OVERLAP;
+    /// An adapter reads every URI there is.
+    OwnsEverything = "owns-everything", Warning, references::OWNS_EVERYTHING;
     /// A setting names an adapter that no layer defines.
     UnknownAdapter = "unknown-adapter", Warning, references::UNKNOWN_ADAPTER;
 

@@ -137,6 +137,20 @@ pub(super) static OWNS_OVERLAP: CodeSpec = CodeSpec {
     ..CodeSpec::BASE
 };
 
+pub(super) static OWNS_EVERYTHING: CodeSpec = CodeSpec {
+    title: Text::en("An adapter reads every URI there is"),
+    explanation: Text::en(
+        "Every URI begins with the empty text, so this adapter is asked for each document that no \
+         other adapter owns, those of other programs included.\n\n\
+         Write what its own URIs begin with, or delete the element.",
+    ),
+    bad: "[adapters.notes]\ndriver = \"mcp\"\ncommand = [\"notes-mcp\"]\n\n\
+          [adapters.notes.ops.read]\ntool = \"get\"\nowns = [\"\"]\n",
+    good: "[adapters.notes]\ndriver = \"mcp\"\ncommand = [\"notes-mcp\"]\n\n\
+           [adapters.notes.ops.read]\ntool = \"get\"\nowns = [\"notes://\"]\n",
+    ..CodeSpec::BASE
+};
+
 pub(super) static UNKNOWN_ADAPTER: CodeSpec = CodeSpec {
     title: Text::en("A setting names an adapter that does not exist"),
     explanation: Text::en(

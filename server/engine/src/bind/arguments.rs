@@ -9,6 +9,9 @@ use super::words::quoted;
 use super::{Bound, Offer, Source};
 use crate::Fault;
 
+/// What mends arguments that `args` gives.
+pub(crate) const CORRECT_ARGS: &str = "correct `args`";
+
 impl ToolSchema {
     /// What the tool is called with.
     ///
@@ -48,7 +51,7 @@ impl ToolSchema {
             return Ok(run.into_bound(arguments));
         }
         let remedy = if args.is_some() {
-            "correct `args`"
+            CORRECT_ARGS
         } else {
             "give the arguments in `args`"
         };

@@ -25,7 +25,15 @@ pub(super) struct Run<'a> {
     bindings: Vec<Binding>,
     pub(super) notes: Vec<String>,
     /// Required parameters without a value, with what they take.
-    missing: Vec<String>,
+    missing: Vec<Missing>,
+}
+
+/// A required parameter without a value.
+struct Missing {
+    /// It, with what it takes.
+    words: String,
+    /// The input that would have filled it, had the caller given it.
+    left_out: Option<&'static str>,
 }
 
 impl<'a> Run<'a> {
@@ -154,8 +162,9 @@ impl<'a> Run<'a> {
                     }
                     None => {
                         let name = quoted(&format!("{path}{}", param.name));
-                        self.missing
-                            .push(format!("{name} ({})", takes(&param.shape)));
+                        let words = format!("{name} ({})", takes(&param.shape));
+                        let left_out = self.left_out(fields, param);
+                        self.missing.push(Missing { words, left_out });
                     }
                 }
             }
@@ -302,11 +311,29 @@ impl<'a> Run<'a> {
         default()
     }
 
+    /// The input that fills this parameter where the caller gives one.
+    fn left_out(&self, fields: &Fields, param: &Param) -> Option<&'static str> {
+        let takes = |role: Role| {
+            let mut places = fields.for_role(role);
+            places.any(|place| place.name == param.name)
+        };
+        let roles = self.roles.iter().copied();
+        let free = |role: &Role| !self.done.contains(role) && self.value(*role, None).is_none();
+        let mut roles = roles.filter(free);
+        let primary = self.primary();
+        let role = roles.find(|role| {
+            let text = *role == primary && param.shape.allows(Kind::String);
+            takes(*role) || text && param.shape.options.is_none()
+        })?;
+        role.spec().inputs.first().copied()
+    }
+
     /// Refuse where something is missing; say what has no place.
     pub(super) fn finish(&mut self, by_name: bool) -> Result<(), Fault> {
         let tool = quoted(self.offer.tool);
         if !self.missing.is_empty() {
-            let mut missing: Vec<_> = self.missing.iter().take(MAX_NAMED).cloned().collect();
+            let shown = self.missing.iter().take(MAX_NAMED);
+            let mut missing: Vec<String> = shown.map(|one| one.words.clone()).collect();
             let others = self.missing.len().saturating_sub(MAX_NAMED);
             if others > 0 {
                 missing.push(format!("{others} more"));
@@ -316,6 +343,19 @@ impl<'a> Run<'a> {
                 "set it in the op's `args`, with `\"*\" = true` beside it to bind the others by name"
             } else {
                 "set it in the op's `args`"
+            };
+            // What the caller can give is no matter of the configuration.
+            let mut gone = self.missing.iter().filter_map(|one| one.left_out);
+            let remedy = match gone.next() {
+                Some(input) if self.missing.iter().all(|one| one.left_out.is_some()) => {
+                    format!("the caller left out the input `{input}`")
+                }
+                Some(input) => {
+                    format!(
+                        "the caller left out the input `{input}`; what else is missing: {remedy}"
+                    )
+                }
+                None => remedy.to_owned(),
             };
             return Err(Fault::refused(format!(
                 "{tool} requires {missing}, for which there is no value; {remedy}"

@@ -31,6 +31,7 @@ mod words;
 use serde_json::{Map, Value, json};
 
 use crate::Fault;
+pub(crate) use arguments::CORRECT_ARGS;
 pub use roles::{ROLES, Role, RoleSpec, roles_of, same_name};
 pub use tool::{Parameter, ToolSchema};
 

@@ -14,7 +14,12 @@ use crate::scene::{Scene, shown};
 pub(crate) fn described(doc: &mut Doc, key: &str, found: &Found) {
     match found {
         Found::Field(field) => {
-            doc.heading(Line::name(field.name).then(format!(": {}", field.kind)));
+            let kind = match field.kind {
+                // They follow as a list, each with what it does.
+                Kind::OneOf { .. } => "one of the values below".to_owned(),
+                kind => kind.to_string(),
+            };
+            doc.heading(Line::name(field.name).then(format!(": {kind}")));
             doc.text(field.doc.as_str());
             let mut facts = Vec::new();
             match field.required {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use kontext_engine::Engine;
 use kontext_engine::catalogue::only_reads;
+use kontext_engine::{Engine, Inputs, uses};
 use serde_json::{Map, Value, json};
 
 use super::read::{output as texts_output, reply};
@@ -12,6 +12,7 @@ use crate::answers::{Note, SourceText, Spawned, Texts};
 use crate::arguments;
 use crate::gates::{self, Class, Gates};
 use crate::source::AnswerError;
+use crate::words::counted;
 
 pub(super) const CALL: Tool = Tool {
     name: "kontext_call",
@@ -55,14 +56,24 @@ fn call(engine: Engine, gates: Gates, arguments: Map<String, Value>) -> Pending 
             }
         }
         let inputs = arguments.get("inputs").and_then(Value::as_object);
-        let inputs = inputs.cloned().unwrap_or_default().into();
-        let (_, outcome) = engine
-            .call(adapter, op, &inputs)
-            .await
-            .map_err(|error| AnswerError(error.to_string()))?;
+        let inputs = Inputs::from(inputs.cloned().unwrap_or_default());
+        // A misspelt name is dropped as the op goes; only the caller can know that it is wrong.
+        let plan = engine.plan();
+        let planned = plan.get(adapter);
+        let unused = planned.map(|planned| uses::unused(planned, op, &inputs.values));
+        let unused = unused.unwrap_or_default();
+        let (_, outcome) = engine.call(adapter, op, &inputs).await.map_err(|error| {
+            let parts = [error.to_string()].into_iter().chain(unused.clone());
+            AnswerError(parts.collect::<Vec<_>>().join("; "))
+        })?;
         let text = outcome.text();
         let failure = outcome.failure.as_ref().map(|fault| fault.to_string());
-        let said: Vec<String> = outcome.said().cloned().chain(failure).collect();
+        let said: Vec<String> = outcome
+            .said()
+            .cloned()
+            .chain(unused)
+            .chain(failure)
+            .collect();
         let note = |message| Note {
             source: adapter.to_owned(),
             message,
@@ -105,10 +116,10 @@ fn spawn(engine: Engine, _gates: Gates, arguments: Map<String, Value>) -> Pendin
 
 fn spawned_text(answer: &Spawned) -> String {
     let mut out = format!(
-        "The server of `{}` is {} and offers {} tools.\n",
+        "The server of `{}` is {} and offers {}.\n",
         answer.adapter,
         answer.state,
-        answer.tools.len()
+        counted(answer.tools.len(), "tool")
     );
     for tool in &answer.tools {
         let member = |name| tool.get(name).and_then(Value::as_str).unwrap_or_default();

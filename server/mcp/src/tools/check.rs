@@ -7,6 +7,7 @@ use crate::answers::{Checked, Severity};
 use crate::arguments;
 use crate::gates::Class;
 use crate::source::{AnswerError, Answers, CheckTarget};
+use crate::words::counted;
 
 pub(super) const TOOL: Tool = Tool {
     name: "kontext_check",
@@ -74,10 +75,13 @@ fn words(checked: &Checked) -> String {
             .count()
     };
     let mut lines = vec![format!(
-        "{} errors, {} warnings, {} others",
-        count(Severity::Error),
-        count(Severity::Warning),
-        count(Severity::Information) + count(Severity::Hint),
+        "{}, {}, {}",
+        counted(count(Severity::Error), "error"),
+        counted(count(Severity::Warning), "warning"),
+        counted(
+            count(Severity::Information) + count(Severity::Hint),
+            "other"
+        ),
     )];
     lines.extend(checked.diagnostics.iter().map(diagnostic_line));
     lines.join("\n")

@@ -10,6 +10,7 @@ use crate::answers::Preview;
 use crate::arguments;
 use crate::gates::Class;
 use crate::source::{AnswerError, Answers};
+use crate::words::counted;
 
 pub(super) const TOOL: Tool = Tool {
     name: "kontext_preview",
@@ -50,14 +51,12 @@ fn text(preview: &Preview) -> String {
         let _ = writeln!(out, "It would send:\n{shown}");
     }
     if let Some(hits) = &preview.hits {
-        let _ = writeln!(out, "{} hits", hits.len());
+        let _ = writeln!(out, "{}", counted(hits.len(), "hit"));
         hit_lines(&mut out, hits);
     }
     if let Some(dropped) = preview.dropped.filter(|dropped| *dropped > 0) {
-        let _ = writeln!(
-            out,
-            "{dropped} items have neither title nor snippet and are dropped"
-        );
+        let items = counted(usize::try_from(dropped).unwrap_or(usize::MAX), "item");
+        let _ = writeln!(out, "{items} without title and snippet left out");
     }
     for note in &preview.notes {
         let _ = writeln!(out, "- {note}");

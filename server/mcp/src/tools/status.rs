@@ -9,6 +9,7 @@ use super::{Reply, Run, Tool, schema};
 use crate::answers::Status;
 use crate::gates::{self, Class};
 use crate::source::{AnswerError, Answers};
+use crate::words::counted;
 
 pub(super) const TOOL: Tool = Tool {
     name: "kontext_status",
@@ -96,7 +97,12 @@ fn text(answer: &Answer) -> String {
         }
         let _ = write!(out, ", layer {}: {}", adapter.layer, adapter.status);
         if let Some(server) = &adapter.server {
-            let _ = write!(out, ", server {} with {} tools", server.state, server.tools);
+            let _ = write!(
+                out,
+                ", server {} with {}",
+                server.state,
+                counted(server.tools as usize, "tool")
+            );
         }
         out.push('\n');
         for reason in &adapter.reasons {

@@ -84,7 +84,7 @@ async fn the_texts_read_well() {
         .ask(call(2, "kontext_check", json!({"text": "a = 1"})))
         .await;
     insta::assert_snapshot!(words(&answer), @r"
-    1 errors, 0 warnings, 0 others
+    1 error, 0 warnings, 0 others
     draft:3:1 error unknown-field: a = 1 (fix: write `url`)
     ");
     assert_eq!(

@@ -343,7 +343,7 @@ pub static ADAPTER: TableSpec = TableSpec {
         FieldSpec {
             name: "on",
             doc: Text::en(
-                "Events that are delivered to ops of this adapter. A later layer replaces the whole list.",
+                "Events that are delivered to ops of this adapter. A later layer replaces the whole list.\n\nNot delivered yet: this version checks subscriptions and delivers no event.",
             ),
             kind: Kind::ArrayOfTables(&ON),
             example: "on = [{ event = \"sync\", op = \"store\" }]",

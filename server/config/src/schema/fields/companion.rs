@@ -61,7 +61,7 @@ pub static COMPANION: TableSpec = TableSpec {
         FieldSpec {
             name: "locale",
             doc: Text::en(
-                "Language of field documentation and diagnostics, as a tag such as `en` or `sk`. Without it, the editor's; a language that does not exist falls back to English.",
+                "Language of field documentation and diagnostics, as a tag such as `en` or `sk`. Without it, the editor's; a language that does not exist falls back to English.\n\nNot used yet: this version speaks English only.",
             ),
             kind: Kind::Str(StringKind::Locale),
             example: "locale = \"en\"",
@@ -71,7 +71,7 @@ pub static COMPANION: TableSpec = TableSpec {
         FieldSpec {
             name: "live",
             doc: Text::en(
-                "Asks trusted, active servers for their tools while a file is edited, for completion and checks. Nothing but the list of tools is asked for.",
+                "Asks trusted, active servers for their tools while a file is edited, for completion and checks. Nothing but the list of tools is asked for.\n\nNot used yet: this version asks no server while a file is edited.",
             ),
             kind: Kind::Bool,
             default: Some("true"),
@@ -88,7 +88,9 @@ pub static COMPANION: TableSpec = TableSpec {
         },
         FieldSpec {
             name: "notices",
-            doc: Text::en("Pointers to documents that look relevant to what is written."),
+            doc: Text::en(
+                "Pointers to documents that look relevant to what is written.\n\nNot delivered yet: this version checks the table and gives no notices.",
+            ),
             kind: Kind::Table(&NOTICES),
             example: "notices = { adapters = [\"notes\"], max_hits = 2 }",
             also: &["notice", "notifications"],
@@ -102,7 +104,7 @@ pub static COMPANION: TableSpec = TableSpec {
 pub static NOTICES: TableSpec = TableSpec {
     name: "companion.notices",
     doc: Text::en(
-        "Pointers to documents that look relevant to what is written: title and one line, never the body. They come from the `search` op of adapters, or from one retrieval tool.",
+        "Pointers to documents that look relevant to what is written: title and one line, never the body. They come from the `search` op of adapters, or from one retrieval tool.\n\nNot delivered yet: this version checks the table and gives no notices.",
     ),
     section: "companion.md section 4",
     fields: &[

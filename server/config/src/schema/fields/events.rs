@@ -7,7 +7,7 @@ use crate::schema::kind::{FieldSpec, Kind, Required, StringKind, TableSpec, Text
 pub static ON: TableSpec = TableSpec {
     name: "on",
     doc: Text::en(
-        "A subscription: an event is delivered to an op of this adapter, in order and at least once. Events wait in an outbox while the adapter is not active, at most 7 days.",
+        "A subscription: an event is delivered to an op of this adapter, in order and at least once. Events wait in an outbox while the adapter is not active, at most 7 days.\n\nNot delivered yet: this version checks subscriptions and delivers no event.",
     ),
     section: "adapters.md section 9",
     fields: &[

@@ -51,6 +51,7 @@ pub(super) fn value<'a>(check: &mut Check<'a>, kind: StringKind, text: &'a Text,
         StringKind::ToolName => names::tool(check, &written),
         StringKind::ToolPrefix => names::prefix(check, &written),
         StringKind::Locale => names::locale(check, &written),
+        StringKind::UriPrefix => names::uri_prefix(check, &written),
         StringKind::Program | StringKind::FilePath => {
             placeholder::in_plain(check, &written);
             plain(check, &written);
@@ -58,7 +59,6 @@ pub(super) fn value<'a>(check: &mut Check<'a>, kind: StringKind, text: &'a Text,
         StringKind::Plain
         | StringKind::OpName
         | StringKind::ServerTool
-        | StringKind::UriPrefix
         | StringKind::ParamType
         | StringKind::EntryKind => plain(check, &written),
     }

@@ -257,6 +257,15 @@ pub(super) fn adapter_reference(check: &mut Check<'_>, written: &Written<'_>) {
     }
 }
 
+/// What the URIs begin with that an adapter reads.
+pub(super) fn uri_prefix(check: &mut Check<'_>, written: &Written<'_>) {
+    if written.value.is_empty() {
+        let message = "every URI begins with the empty text, so this adapter is asked for all that no other one owns; write what its own begin with";
+        check.report(Code::OwnsEverything, written.whole, message);
+    }
+    plain(check, written);
+}
+
 /// A language tag.
 pub(super) fn locale(check: &mut Check<'_>, written: &Written<'_>) {
     let mut parts = written.value.split(['-', '_']);

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kontext_config::model::Op;
+use kontext_config::model::{DeclaredTool, Op, ToolOp};
 use kontext_config::schema::Driver;
 use kontext_engine::bind::{Offer, ToolSchema};
+use kontext_engine::catalogue::{Origin, published_name};
 use kontext_engine::published::Spawned;
 use kontext_engine::{Engine, Planned, request};
 use serde_json::{Map, Value, json};
@@ -52,6 +53,44 @@ struct Inspected {
     server: Option<Result<Spawned, String>>,
     /// What each op would send.
     ops: Vec<(String, Sends)>,
+    /// The tools that the configuration declares.
+    declared: Vec<Declared>,
+}
+
+/// A tool of `[[adapters.NAME.tools]]`.
+struct Declared {
+    /// As agents see it.
+    name: String,
+    /// The op it calls; `None` where the tool has one of its own.
+    op: Option<String>,
+    description: String,
+    /// Whether agents get it while the gates are open.
+    offered: bool,
+}
+
+impl Declared {
+    fn of(engine: &Engine, planned: &Planned) -> Vec<Self> {
+        let catalogue = engine.catalogue();
+        let tools = planned.adapter.tools.iter().enumerate();
+        let declared = |(at, tool): (usize, &DeclaredTool)| {
+            let offered = catalogue.iter().find(|(_, published)| {
+                *published.adapter == *planned.name() && published.origin == Origin::Declared(at)
+            });
+            Self {
+                name: offered.map_or_else(
+                    || published_name("", &tool.name),
+                    |(name, _)| name.to_string(),
+                ),
+                op: match &tool.op {
+                    ToolOp::Named(op) => Some(op.clone()),
+                    ToolOp::Inline(_) => None,
+                },
+                description: tool.description.clone().unwrap_or_default(),
+                offered: offered.is_some(),
+            }
+        };
+        tools.map(declared).collect()
+    }
 }
 
 /// What an op would send.
@@ -90,13 +129,16 @@ async fn inspect(engine: &Engine, name: &str) -> Result<Inspected, Failure> {
     let ops = ops.map(|(name, op)| (name.clone(), sends(planned, name, op, tools)));
     Ok(Inspected {
         ops: ops.collect(),
+        declared: Declared::of(engine, planned),
         planned: planned.clone(),
         server,
     })
 }
 
 fn sends(planned: &Planned, name: &str, op: &Op, tools: &[Arc<Value>]) -> Sends {
-    let inputs = super::test::sample(name, "sample query", None);
+    let own = op.owns.iter().find(|own| !own.is_empty());
+    let uri = own.map(|own| format!("{own}sample"));
+    let inputs = super::test::sample(name, "sample query", uri.as_deref());
     let (adapter, context) = (&planned.adapter, &planned.context);
     if adapter.driver != Some(Driver::Mcp) {
         return match request::preview(adapter, op, context, &inputs) {
@@ -194,6 +236,15 @@ impl Inspected {
             (name.clone(), sends)
         });
         shown.insert("ops".to_owned(), Value::Object(ops.collect()));
+        let declared = self.declared.iter().map(|tool| {
+            json!({
+                "name": tool.name,
+                "op": tool.op,
+                "description": tool.description,
+                "offered": tool.offered,
+            })
+        });
+        shown.insert("declared".to_owned(), declared.collect());
         Value::Object(shown)
     }
 
@@ -239,6 +290,21 @@ impl Inspected {
         }
         for (name, sends) in &self.ops {
             op_lines(&mut out, name, sends);
+        }
+        if !self.declared.is_empty() {
+            out.push_str("\nDeclared tools:\n");
+        }
+        for tool in &self.declared {
+            let op = tool.op.as_deref().unwrap_or("an op of its own");
+            let left_out = if tool.offered {
+                ""
+            } else {
+                " (not offered to agents)"
+            };
+            let _ = writeln!(out, "  {} → {}{left_out}", visible(&tool.name), visible(op));
+            if !tool.description.is_empty() {
+                let _ = writeln!(out, "      {}", first_line(&tool.description, 120));
+            }
         }
         out
     }

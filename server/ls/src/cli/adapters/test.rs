@@ -8,7 +8,8 @@ use anstyle::AnsiColor;
 use kontext_engine::answer::Hit;
 use kontext_engine::catalogue::only_reads;
 use kontext_engine::search::owner;
-use kontext_engine::{Engine, Inputs, Planned, request};
+use kontext_engine::{Engine, Inputs, Planned, request, uses};
+use kontext_mcp::words::counted;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -36,12 +37,25 @@ pub struct Args {
     /// The document that `read` is asked for [default: that of the first hit it owns]
     #[arg(long, value_name = "URI")]
     uri: Option<String>,
+    /// An input of the op; VALUE is JSON where it reads as that, else text. Beside the sample
+    /// inputs for an op that only asks; any other op gets these alone
+    #[arg(long = "input", value_name = "KEY=VALUE", requires = "op", value_parser = input)]
+    inputs: Vec<(String, Value)>,
     /// Print the results as JSON
     #[arg(long)]
     json: bool,
     /// The workspace [default: $KONTEXT_DIR, else the current directory]
     #[arg(long, value_name = "PATH")]
     dir: Option<PathBuf>,
+}
+
+impl Args {
+    /// What was looked for.
+    fn asked(&self) -> &str {
+        let mut given = self.inputs.iter().filter(|(name, _)| name == "query");
+        let given = given.next_back().and_then(|(_, query)| query.as_str());
+        given.unwrap_or(&self.query)
+    }
 }
 
 /// Calls the ops and prints what became of it. Exit code 1 where one failed.
@@ -113,6 +127,16 @@ struct Trial {
     error: Option<String>,
 }
 
+/// `KEY=VALUE` of a command line.
+fn input(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text
+        .split_once('=')
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or("write it as KEY=VALUE")?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+    Ok((key.to_owned(), value))
+}
+
 async fn test(engine: &Engine, args: &Args) -> Report {
     let plan = engine.plan();
     let mut report = Report::default();
@@ -151,7 +175,9 @@ async fn test(engine: &Engine, args: &Args) -> Report {
 
 async fn trials(engine: &Engine, planned: &Planned, args: &Args) -> Vec<Trial> {
     let mut trials: Vec<Trial> = Vec::new();
-    let mut uri = args.uri.clone();
+    let given = args.inputs.iter().find(|(name, _)| name == "uri");
+    let given = given.and_then(|(_, uri)| uri.as_str().map(str::to_owned));
+    let mut uri = given.or_else(|| args.uri.clone());
     // `read` comes last: it reads what the others have found.
     let ops = planned.adapter.ops.keys();
     let (read, others): (Vec<_>, Vec<_>) = ops.partition(|name| *name == "read");
@@ -211,7 +237,13 @@ async fn trial(
     args: &Args,
     uri: Option<&str>,
 ) -> Trial {
-    let inputs = Inputs::from(sample(name, &args.query, uri));
+    let given: Map<String, Value> = args.inputs.iter().cloned().collect();
+    let mut inputs = match args.inputs.is_empty() || only_reads(name) {
+        true => sample(name, &args.query, uri),
+        false => Map::new(),
+    };
+    inputs.extend(given.clone());
+    let inputs = Inputs::from(inputs);
     let mut trial = Trial {
         op: name.to_owned(),
         ..Trial::default()
@@ -241,7 +273,7 @@ async fn trial(
         .map(|binding| (binding.parameter.clone(), binding.source.label().into()))
         .collect();
     trial.payload = Some(match outcome.payload.as_text() {
-        Some(text) => format!("text, {} lines", text.lines().count()),
+        Some(text) => format!("text, {}", counted(text.lines().count(), "line")),
         None => shape(&outcome.payload.value),
     });
     trial.notes.clone_from(&outcome.notes);
@@ -256,6 +288,7 @@ async fn trial(
         trial.notes = outcome.said().cloned().collect();
         trial.text = Some(outcome.text());
     }
+    trial.notes.extend(uses::unused(&planned, name, &given));
     trial.error = outcome.failure.map(|fault| fault.to_string());
     trial
 }
@@ -388,7 +421,7 @@ fn trial_lines(out: &mut String, trial: &Trial, args: &Args) {
             out,
             "      hits      {} for \"{}\"",
             hits.len(),
-            visible(&args.query)
+            visible(args.asked())
         );
         for hit in hits.iter().take(3) {
             let uri = hit.uri.as_deref().unwrap_or_default();

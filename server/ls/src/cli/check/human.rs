@@ -7,6 +7,7 @@ use annotate_snippets::{
 };
 use kontext_config::codes::Severity;
 use kontext_ide::{Diagnostic, Place, Related};
+use kontext_mcp::words::counted;
 use kontext_syntax::TextRange;
 use kontext_syntax::text::{Encoding, LineIndex};
 
@@ -191,10 +192,6 @@ fn summary(reports: &[Report<'_>]) -> String {
         };
     }
     format!("{} in {files}", found.join(", "))
-}
-
-fn counted(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What is said where there is no file: where one would be looked for.

@@ -29,7 +29,7 @@ pub(in crate::cli) struct Selection {
     pub(in crate::cli) snapshot: Arc<Snapshot>,
     /// Named files that are not looked at, each with the reason, for the person.
     pub(in crate::cli) notes: Vec<String>,
-    /// Paths that could not be read, each with the reason.
+    /// Paths that could not be read or are no configuration by their name, each with the reason.
     pub(in crate::cli) unreadable: Vec<String>,
     /// Where the layers of the work trees of named folders lie or would lie.
     pub(in crate::cli) places: Vec<Places>,
@@ -222,6 +222,13 @@ impl Selector {
         match placed(&path, &source) {
             Some((kind, stack)) => self.push(path, Part::Placed(source, kind, stack)),
             None if is_ours(&source) => self.push(path, Part::Alone(source)),
+            // A slip of the command line, not a file that happens to be of another program.
+            None if named && path.extension().is_none_or(|extension| extension != "toml") => {
+                let name = shown(&path, &self.current);
+                self.selection.unreadable.push(format!(
+                    "{name} is no layer of configuration and is not checked: name TOML files or folders"
+                ));
+            }
             None if named => {
                 let name = shown(&path, &self.current);
                 self.selection.notes.push(format!(
