@@ -167,6 +167,58 @@ async fn the_whole_group_ends() {
     }
 }
 
+/// What makes a session of its own, with its parent or orphaned, is not in the group any more.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_has_left_the_group_ends_as_well() {
+    let stubborn = "trap '' TERM; echo ready; while :; do sleep 1; done";
+    let script = r#"(setsid sh -c "$1" &) ; setsid sh -c "$1" & trap '' TERM; wait; wait"#;
+    for how in ["end", "kill", "drop"] {
+        let argv = ["sh", "-c", script, "sh", stubborn];
+        let mut group = spawn(&of(&argv, Path::new("/"), "/usr/bin:/bin")).unwrap();
+        let mut out = BufReader::new(group.stdout().unwrap());
+        for _ in 0..2 {
+            let mut line = String::new();
+            out.read_line(&mut line).await.unwrap();
+            assert_eq!(line, "ready\n", "{how}");
+        }
+        match how {
+            "end" => group.end(Duration::from_millis(50)).await,
+            "kill" => group.kill().await,
+            _ => drop(group),
+        }
+        closed(out).await;
+    }
+}
+
+/// A daemon that a program has left behind on purpose goes on; what it forgot does not.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_has_ended_may_leave_a_daemon() {
+    let script = "(sleep 1000 >/dev/null 2>&1 & echo $!); \
+                  (setsid sh -c 'echo $$; exec sleep 1000' 2>/dev/null &)";
+    let mut group = spawn(&of(&["sh", "-c", script], Path::new("/"), "/usr/bin:/bin")).unwrap();
+    let mut out = BufReader::new(group.stdout().unwrap());
+    let mut pids = Vec::new();
+    for _ in 0..2 {
+        let mut line = String::new();
+        out.read_line(&mut line).await.unwrap();
+        pids.push(line.trim().parse::<i32>().unwrap());
+    }
+    let [forgotten, daemon] = pids[..] else {
+        panic!("{pids:?}")
+    };
+    assert!(group.wait().await.unwrap().success());
+    group.leave().await;
+    let state = |pid: i32| std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    while state(forgotten).contains(" S ") {
+        tokio::task::yield_now().await;
+    }
+    assert!(state(daemon).contains(" S ") || state(daemon).contains(" R "));
+    let daemon = rustix::process::Pid::from_raw(daemon).unwrap();
+    rustix::process::kill_process(daemon, rustix::process::Signal::KILL).unwrap();
+}
+
 #[tokio::test]
 async fn a_group_that_ends_when_asked_is_not_killed() {
     let script = "trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done";

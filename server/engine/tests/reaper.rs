@@ -52,9 +52,10 @@ fn victim() {
     reaper::install(part("guardian")).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let fixture = Fixture::new("launcher");
-        fixture.find().await.unwrap();
-        println!("\nstarted {}", fixture.pids()[0]);
+        let (launched, detached) = (Fixture::new("launcher"), Fixture::new("detacher"));
+        launched.find().await.unwrap();
+        detached.find().await.unwrap();
+        println!("\nstarted {} {}", launched.pids()[0], detached.pids()[0]);
         std::future::pending::<()>().await;
     });
 }
@@ -68,14 +69,18 @@ fn servers_that_ignore_everything_end_with_a_killed_process() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(victim.stdout.take().unwrap()).lines();
-    let pid = lines
+    let started = lines
         .map_while(Result::ok)
-        .find_map(|line| line.strip_prefix("started ")?.parse().ok())
-        .unwrap();
-    assert!(child::runs(pid));
+        .find_map(|line| Some(line.strip_prefix("started ")?.to_owned()));
+    let pids: Vec<i32> = started
+        .unwrap()
+        .split(' ')
+        .map(|pid| pid.parse().unwrap())
+        .collect();
+    assert!(pids.len() == 2 && pids.iter().all(|&pid| child::runs(pid)));
     victim.kill().unwrap();
     victim.wait().unwrap();
-    child::wait_gone(&[pid]);
+    child::wait_gone(&pids);
 }
 
 #[test]

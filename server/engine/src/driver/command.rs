@@ -194,7 +194,7 @@ pub async fn run(
         }
     };
     // What it has left running behind it is not waited for.
-    group.kill().await;
+    group.leave().await;
     let text = String::from_utf8_lossy(&said.out).into_owned();
     let errors = said.errors.text();
     let failure = (!status.success()).then(|| {

@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod http;
+mod kin;
 pub mod mcp;
 pub mod process;
 pub mod program;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use kontext_config::facts::Env;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+use super::kin::{self, Mark};
 use super::program::{self, quoted};
 use super::reaper;
 use crate::fault::{Fault, FaultKind};
@@ -28,14 +29,16 @@ pub struct Spawn {
     pub stdin: bool,
 }
 
-/// A running program with everything it has started and that stayed in its process group.
+/// A running program with everything it has started: its process group, and on Linux what has left
+/// that ([`super::kin`]).
 ///
-/// Dropping it kills the group at once; if this process is killed, its guardian does
-/// ([`reaper`]).
+/// Dropping it kills the group at once, and the rest soon; if this process ends before, its
+/// guardian does ([`reaper`]).
 #[derive(Debug)]
 pub struct Group {
     child: Child,
     id: Option<u32>,
+    kin: Mark,
     /// Nothing of the group is left; its number may belong to somebody else.
     gone: bool,
     /// Last: told that the group has ended only once it has.
@@ -58,12 +61,14 @@ pub fn spawn(spawn: &Spawn) -> Result<Group, Fault> {
     }
     check_folder(&spawn.cwd)?;
     let file = program::find(name, &spawn.cwd, &spawn.env)?;
+    let kin = Mark::of_program();
     let mut command = Command::new(&file);
     command
         .args(args)
         .current_dir(&spawn.cwd)
         .env_clear()
         .envs(variables(&spawn.env)?)
+        .env(kin::VARIABLE, kin.after(spawn.env.get(kin::VARIABLE)))
         .stdin(if spawn.stdin {
             Stdio::piped()
         } else {
@@ -78,6 +83,7 @@ pub fn spawn(spawn: &Spawn) -> Result<Group, Fault> {
             id: child.id(),
             _watched: child.id().map(reaper::watch),
             child,
+            kin,
             gone: false,
         }),
         Err(error) => Err(not_started(name, &file, &error)),
@@ -115,17 +121,24 @@ impl Group {
         self.child.wait().await
     }
 
-    /// Ends the whole group: asks it to, waits at most `grace` until nothing of it is left, kills
-    /// the rest.
+    /// Ends the program and all it has started: asks, waits at most `grace` until nothing of it is
+    /// left, kills the rest.
     pub async fn end(&mut self, grace: Duration) {
         if self.gone {
             return;
         }
         ask_to_end(self.id);
+        let kin = self.kin.clone();
         let ended = async {
             let _ = self.child.wait().await;
             while is_alive(self.id) {
                 tokio::time::sleep(LOOK_EVERY).await;
+            }
+            // The group has ended; what has left it is asked now, as most have nothing there.
+            if off_thread(&kin, Mark::ask_to_end).await {
+                while off_thread(&kin, Mark::is_alive).await {
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
             }
         };
         let ended = tokio::time::timeout(grace, ended).await.is_ok();
@@ -135,7 +148,7 @@ impl Group {
         self.gone = true;
     }
 
-    /// Kills the whole group and waits until the program itself is gone.
+    /// Kills the program and all it has started, and waits until the program itself is gone.
     pub async fn kill(&mut self) {
         if self.gone {
             return;
@@ -143,7 +156,18 @@ impl Group {
         kill(self.id);
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
+        off_thread(&self.kin, Mark::kill).await;
         self.gone = true;
+    }
+
+    /// Kills what is left in the group of a program that has ended by itself. What has left the
+    /// group did so on purpose, as a daemon does: it may go on, until this process ends.
+    pub async fn leave(&mut self) {
+        if !self.gone {
+            kill(self.id);
+            let _ = self.child.wait().await;
+            self.gone = true;
+        }
     }
 }
 
@@ -151,8 +175,20 @@ impl Drop for Group {
     fn drop(&mut self) {
         if !self.gone {
             kill(self.id);
+            let kin = self.kin.clone();
+            // Whoever drops it does not wait. Where there is no thread the guardian does it.
+            let _ = std::thread::Builder::new()
+                .name("kontext-kin".to_owned())
+                .spawn(move || kin.kill());
         }
     }
+}
+
+/// Looks at the system's processes where nobody waits for the thread.
+async fn off_thread<T: Send + Default + 'static>(kin: &Mark, look: fn(&Mark) -> T) -> T {
+    let kin = kin.clone();
+    let look = tokio::task::spawn_blocking(move || look(&kin));
+    look.await.unwrap_or_default()
 }
 
 fn check_folder(cwd: &Path) -> Result<(), Fault> {

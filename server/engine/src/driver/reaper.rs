@@ -3,14 +3,16 @@
 //! A process that is killed cannot end its children, and a child that ignores the end of its
 //! input would go on for ever. So the program starts itself once more as a guardian
 //! ([`install`]), tells it over a pipe which process groups it has started and ended, and the
-//! guardian ([`run`]) ends those that are left when the pipe closes, which the system does
-//! however the program ends.
+//! guardian ([`run`]) ends those that are left, and what has left them ([`super::kin`]), when the
+//! pipe closes, which the system does however the program ends.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+use super::kin::{self, Mark};
 
 /// How long a group may take to end once it was asked to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -34,6 +36,8 @@ struct Guardian {
 /// It cannot be started.
 pub fn install(mut command: Command) -> io::Result<()> {
     command
+        // It must not be taken for something an outer program has started.
+        .env_remove(kin::VARIABLE)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -48,6 +52,7 @@ pub fn install(mut command: Command) -> io::Result<()> {
         return Err(io::Error::other("the guardian has no standard input"));
     };
     guardian(|guardian| *guardian = Some(Guardian { pipe }));
+    tell(&format!("={}\n", Mark::of_process()));
     Ok(())
 }
 
@@ -84,9 +89,11 @@ fn guardian<T>(look: impl FnOnce(&mut Option<Guardian>) -> T) -> T {
 }
 
 /// The guardian's whole life: reads which groups there are until the input ends, ends those that
-/// are left, and returns. Lines are `+` or `-` and a group's number; others are ignored.
+/// are left, and returns. Lines are `+` or `-` and a group's number, or `=` and the mark of the
+/// process; others are ignored.
 pub fn run(input: impl BufRead) {
     let mut groups = BTreeSet::new();
+    let mut mark = None;
     for line in input.lines() {
         let Ok(line) = line else { break };
         match line.split_at_checked(1) {
@@ -96,14 +103,15 @@ pub fn run(input: impl BufRead) {
                     groups.remove(&number);
                 }
             }
+            Some(("=", text)) => mark = Mark::parse(text),
             _ => {}
         }
     }
-    end(groups);
+    end(groups, mark.as_ref());
 }
 
 #[cfg(unix)]
-fn end(mut groups: BTreeSet<u32>) {
+fn end(mut groups: BTreeSet<u32>, kin: Option<&Mark>) {
     use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
     let pid = |group: u32| i32::try_from(group).ok().and_then(Pid::from_raw);
     let send = |groups: &BTreeSet<u32>, signal| {
@@ -112,20 +120,24 @@ fn end(mut groups: BTreeSet<u32>) {
         }
     };
     send(&groups, Signal::TERM);
+    let kin = kin.filter(|kin| kin.ask_to_end());
     let mut waited = Duration::ZERO;
     while waited < GRACE {
         groups.retain(|&group| pid(group).is_some_and(|pid| test_kill_process_group(pid).is_ok()));
-        if groups.is_empty() {
+        if groups.is_empty() && !kin.is_some_and(Mark::is_alive) {
             return;
         }
         std::thread::sleep(LOOK_EVERY);
         waited += LOOK_EVERY;
     }
     send(&groups, Signal::KILL);
+    if let Some(kin) = kin {
+        kin.kill();
+    }
 }
 
 // Groups are a matter of Unix.
 #[cfg(not(unix))]
-fn end(_groups: BTreeSet<u32>) {
+fn end(_groups: BTreeSet<u32>, _kin: Option<&Mark>) {
     let _ = (GRACE, LOOK_EVERY);
 }
