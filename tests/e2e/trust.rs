@@ -261,6 +261,39 @@ async fn becomes(agent: &mut McpClient, mut heard: usize, wanted: &str) -> Value
     }
 }
 
+/// The watcher tells of a changed script, but later than a call that comes at once.
+#[tokio::test]
+async fn a_changed_script_is_not_run_before_anybody_has_told_of_it() {
+    let place = place();
+    place.write(
+        ".kontext.toml",
+        "[adapters.s]\ndriver = \"command\"\ncommand = [\"sh\", \"run.sh\"]\n\n[adapters.s.ops.search]\n",
+    );
+    place.write("run.sh", "echo good\n");
+    place.write_config("config.toml", "[companion]\nallow_external_call = true\n");
+    let mut agent = agent(&place).await;
+    let search = || json!({"adapter": "s", "op": "search", "inputs": {}});
+    for _ in 0..20 {
+        place.write("run.sh", "echo good\n");
+        accept(&place);
+        let active = |status: &Value| adapter(status, "s")["status"] == "active";
+        agent.until("kontext_status", json!({}), active).await;
+        // Other contents of the same length, and of a time before.
+        let script = std::fs::File::options()
+            .write(true)
+            .open(place.path("run.sh"));
+        let script = script.unwrap();
+        let before = script.metadata().unwrap().modified().unwrap();
+        std::fs::write(place.path("run.sh"), "echo evil\n").unwrap();
+        script.set_modified(before).unwrap();
+        let answer = agent.call("kontext_call", search()).await;
+        assert!(!answer.to_string().contains("evil"), "{answer}");
+        assert_eq!(answer["isError"], true, "{answer}");
+        let words = answer["content"][0]["text"].as_str().unwrap();
+        assert!(words.contains("kontext-ls trust"), "{words}");
+    }
+}
+
 #[tokio::test]
 async fn a_running_language_server_follows_the_shell_and_the_scripts() {
     let place = place();

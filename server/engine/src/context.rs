@@ -7,6 +7,8 @@ use kontext_config::facts::{Facts, Now};
 use kontext_config::model::Adapter;
 use serde_json::{Map, Value};
 
+use crate::may_start::MayStart;
+
 /// The world and the global variables at the moment of a call. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
@@ -18,6 +20,8 @@ pub struct Context {
     pub project: Option<Arc<str>>,
     /// The moment of the call; `None` is that of the facts.
     pub now: Option<Arc<Now>>,
+    /// Asked before a program is started.
+    pub may_start: MayStart,
 }
 
 impl Context {

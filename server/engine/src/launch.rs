@@ -29,6 +29,7 @@ pub(crate) fn spec(planned: &Planned) -> Result<ServerSpec, Fault> {
             cwd: line.cwd,
             env,
             stdin: true,
+            may_start: context.may_start.clone(),
         })
     };
     Ok(ServerSpec {

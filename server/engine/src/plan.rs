@@ -13,6 +13,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::context::Context;
 use crate::fault::Fault;
+use crate::may_start::MayStart;
 use crate::secrets::Redactor;
 
 /// All adapters of all roots, in configuration order. Cheap to clone.
@@ -41,17 +42,19 @@ pub struct Planned {
 }
 
 impl Plan {
-    /// The plan of several roots: the saved layers of each with its facts. `Stack` leaves an
-    /// untrusted shared layer out by itself ([`View::InForce`]).
-    pub fn of<'a>(roots: impl IntoIterator<Item = (&'a Stack, &'a Arc<Facts>)>) -> Self {
+    /// The plan of several roots: the saved layers of each with its facts, and what is asked before
+    /// one of its programs is started. `Stack` leaves an untrusted shared layer out by itself
+    /// ([`View::InForce`]).
+    pub fn of<'a>(roots: impl IntoIterator<Item = (&'a Stack, &'a Arc<Facts>, MayStart)>) -> Self {
         let mut adapters: IndexMap<Arc<str>, Planned, FxBuildHasher> = IndexMap::default();
         let mut shadowed = Vec::new();
-        for (saved, facts) in roots {
+        for (saved, facts, may_start) in roots {
             let context = Context {
                 facts: Arc::clone(facts),
                 globals: Arc::new(saved.global_vars(View::InForce)),
                 project: saved.project_name().map(Into::into),
                 now: None,
+                may_start,
             };
             let root = Arc::new(facts.repo.root.clone());
             for status in status::all(saved, facts) {

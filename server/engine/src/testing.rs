@@ -9,6 +9,7 @@ use kontext_config::source::Source;
 use kontext_config::stack::{LayerSource, Stack};
 
 use crate::engine::{Engine, Options};
+use crate::may_start::MayStart;
 use crate::plan::Plan;
 
 /// One root: its layers, and its world.
@@ -56,7 +57,11 @@ pub(crate) fn plan(text: &str) -> Plan {
 
 /// The plan of several roots.
 pub(crate) fn plan_of(roots: &[Root]) -> Plan {
-    Plan::of(roots.iter().map(|root| (&root.stack, &root.facts)))
+    Plan::of(
+        roots
+            .iter()
+            .map(|root| (&root.stack, &root.facts, MayStart::default())),
+    )
 }
 
 /// An engine with the plan of a user's layer. Must be called on a runtime.

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use kontext_config::facts::Env;
-use kontext_engine::FaultKind;
 use kontext_engine::driver::process::{Spawn, spawn};
+use kontext_engine::{FaultKind, MayStart};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 
 fn env(path: &str) -> Env {
@@ -30,6 +30,7 @@ fn of(argv: &[&str], cwd: &Path, path: &str) -> Spawn {
         cwd: cwd.to_owned(),
         env: env(path),
         stdin: false,
+        may_start: MayStart::default(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! The adapters at work: the engine of this process, kept at what is saved and trusted.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use kontext_config::facts::Trust;
 use kontext_engine::engine::{self, Options};
-use kontext_engine::{Engine, Plan};
+use kontext_engine::{Engine, Fault, MayStart, Plan};
 use kontext_ide::Snapshot;
 use kontext_mcp::tools;
 use tokio::sync::watch;
@@ -52,13 +54,15 @@ fn engine_of(store: &Arc<Store>) -> Engine {
     });
     let mut snapshots = store.subscribe();
     let first = Arc::clone(&snapshots.borrow_and_update());
-    engine.apply(plan(&first));
-    tokio::spawn(follow(engine.downgrade(), snapshots, first));
+    engine.apply(plan(&first, store));
+    let store = Arc::downgrade(store);
+    tokio::spawn(follow(engine.downgrade(), store, snapshots, first));
     engine
 }
 
 async fn follow(
     engine: engine::Weak,
+    store: Weak<Store>,
     mut snapshots: watch::Receiver<Arc<Snapshot>>,
     mut last: Arc<Snapshot>,
 ) {
@@ -69,11 +73,11 @@ async fn follow(
         if !changed {
             continue;
         }
-        let Some(engine) = engine.upgrade() else {
+        let (Some(engine), Some(store)) = (engine.upgrade(), store.upgrade()) else {
             return;
         };
         let snapshot = Arc::clone(&last);
-        let plan = tokio::task::spawn_blocking(move || plan(&snapshot)).await;
+        let plan = tokio::task::spawn_blocking(move || plan(&snapshot, &store)).await;
         match plan {
             Ok(plan) => engine.apply(plan),
             Err(error) => tracing::error!(%error, "the new configuration is not in force"),
@@ -90,7 +94,25 @@ fn differs(a: &Snapshot, b: &Snapshot) -> bool {
             .any(|(a, b)| !Arc::ptr_eq(&a.saved, &b.saved) || !Arc::ptr_eq(&a.facts, &b.facts))
 }
 
-fn plan(snapshot: &Snapshot) -> Plan {
+fn plan(snapshot: &Snapshot, store: &Arc<Store>) -> Plan {
     let roots = snapshot.workspaces.iter();
-    Plan::of(roots.map(|workspace| (&*workspace.saved, &workspace.facts)))
+    Plan::of(roots.map(|workspace| {
+        let may_start = match workspace.facts.trust {
+            Trust::Pinned => may_start(&workspace.root, store),
+            Trust::Untrusted | Trust::ByEnvironment => MayStart::default(),
+        };
+        (&*workspace.saved, &workspace.facts, may_start)
+    }))
+}
+
+/// What was planned with a yes is not started once that does not count any more. A new plan comes
+/// of that too, but later.
+fn may_start(root: &Path, store: &Arc<Store>) -> MayStart {
+    let (root, store) = (root.to_path_buf(), Arc::downgrade(store));
+    MayStart::asking(move || match store.upgrade() {
+        Some(store) if !store.is_pinned(&root) => Err(Fault::refused(
+            "a file that the repository's adapters name has just changed, so that nothing of it is started; `kontext-ls trust` shows what to accept",
+        )),
+        _ => Ok(()),
+    })
 }

@@ -10,7 +10,7 @@ use kontext_config::schema::nearest;
 use kontext_config::stack::{Stack, View};
 use kontext_engine::answer::{Raw, Reading};
 use kontext_engine::secrets::Redactor;
-use kontext_engine::{Context, request};
+use kontext_engine::{Context, MayStart, request};
 use serde_json::{Map, Value};
 
 use crate::answers::{Hit, Preview};
@@ -42,6 +42,8 @@ pub(crate) fn preview(
         globals: Arc::new(stack.global_vars(View::Shown)),
         project: stack.project_name().map(Into::into),
         now: None,
+        // Nothing is started.
+        may_start: MayStart::default(),
     };
     let redactor = Redactor::new(&adapter, &context);
     let refused = |fault: kontext_engine::Fault| {

@@ -9,7 +9,7 @@ use kontext_config::layer::LayerKind;
 use kontext_config::source as config;
 use kontext_config::stack::{LayerSource, Stack};
 use kontext_engine::engine::Options;
-use kontext_engine::{Engine, Plan};
+use kontext_engine::{Engine, MayStart, Plan};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::watch;
@@ -66,7 +66,7 @@ impl Studio {
             },
             ..Facts::default()
         };
-        engine.apply(Plan::of([(&stack, &Arc::new(facts))]));
+        engine.apply(Plan::of([(&stack, &Arc::new(facts), MayStart::default())]));
         *studio.engine.lock().unwrap() = Some(engine);
         studio.picture.lock().unwrap().gates = gates;
         studio

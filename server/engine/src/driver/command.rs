@@ -173,6 +173,7 @@ pub async fn run(
         cwd: line.cwd.clone(),
         env: line.environment(&ctx.facts.env),
         stdin: line.stdin.is_some(),
+        may_start: ctx.may_start.clone(),
     };
     let mut group = process::spawn(&spawn).map_err(|fault| redactor.fault(fault))?;
     let talk = talk(&mut group, line.stdin.as_deref(), &name);

@@ -12,6 +12,7 @@ use super::kin::{self, Mark};
 use super::program::{self, quoted};
 use super::reaper;
 use crate::fault::{Fault, FaultKind};
+use crate::may_start::MayStart;
 
 /// How often a group that was asked to end is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -27,6 +28,8 @@ pub struct Spawn {
     pub env: Env,
     /// Whether its standard input is a pipe to write to; else it is empty.
     pub stdin: bool,
+    /// Asked each time it is started.
+    pub may_start: MayStart,
 }
 
 /// A running program with everything it has started: its process group, and on Linux what has left
@@ -78,6 +81,7 @@ pub fn spawn(spawn: &Spawn) -> Result<Group, Fault> {
         .stderr(Stdio::piped())
         .kill_on_drop(true);
     own_group(&mut command, name);
+    spawn.may_start.ask()?;
     match command.spawn() {
         Ok(child) => Ok(Group {
             id: child.id(),

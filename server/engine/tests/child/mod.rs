@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kontext_config::facts::Env;
-use kontext_engine::Fault;
 use kontext_engine::driver::mcp::{CallOptions, Server, ServerSpec, State, TransportSpec};
 use kontext_engine::driver::process::Spawn;
 use kontext_engine::secrets::Redactor;
+use kontext_engine::{Fault, MayStart};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -55,6 +55,7 @@ impl Fixture {
                 cwd: folder.path().to_owned(),
                 env: Env::new(vars, false),
                 stdin: true,
+                may_start: MayStart::default(),
             }),
             timeout,
             root: folder.path().join("my repo"),

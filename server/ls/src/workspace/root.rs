@@ -9,6 +9,7 @@ use kontext_config::trust::same_meaning;
 use kontext_ide::{Role, Workspace};
 
 use crate::world::identity::canonical;
+use crate::world::trust::Stamps;
 use crate::world::{DocKey, Places, find_repo};
 
 /// Set to `1` it trusts the shared layer: for CI and sandboxes (adapters.md section 10).
@@ -33,6 +34,8 @@ pub(super) struct Root {
     by_environment: bool,
     /// The text of the shared layer that was last looked at, and whether it is accepted.
     judged: Option<(Arc<Source>, bool)>,
+    /// The files that this text names, as they were then.
+    stamps: Arc<Stamps>,
     /// The last text that was compared with it, and whether it says the same.
     compared: Mutex<Option<(Weak<Source>, bool)>>,
     /// What is known of the world.
@@ -69,6 +72,7 @@ impl Root {
             store_dir: None,
             by_environment,
             judged: None,
+            stamps: Arc::default(),
             compared: Mutex::default(),
             facts: Arc::new(facts),
             workspace: None,
@@ -120,7 +124,13 @@ impl Root {
     }
 
     /// What a look at the disk has shown of the shared layer. True where it is news.
-    pub(super) fn judge(&mut self, shared: &Arc<Source>, accepted: bool) -> bool {
+    pub(super) fn judge(
+        &mut self,
+        shared: &Arc<Source>,
+        accepted: bool,
+        stamps: Arc<Stamps>,
+    ) -> bool {
+        self.stamps = stamps;
         let known = |(judged, known): &(Arc<Source>, bool)| {
             Arc::ptr_eq(judged, shared) && *known == accepted
         };
@@ -130,6 +140,11 @@ impl Root {
         self.judged = Some((Arc::clone(shared), accepted));
         self.compared = Mutex::default();
         true
+    }
+
+    /// What has to be as it was for a yes to count; `None` where there is none.
+    pub(super) fn accepted_with(&self) -> Option<Arc<Stamps>> {
+        matches!(self.judged, Some((_, true))).then(|| Arc::clone(&self.stamps))
     }
 
     /// The repository as it was found.

@@ -9,6 +9,7 @@ use kontext_syntax::text::Encoding;
 use tokio::sync::watch;
 
 use super::buffer::{Buffer, ContentChange, EditFault};
+use super::root::Root;
 use super::state::{DiskFile, Options, State};
 use super::trust::{Judgement, SharedLayer};
 use crate::world::trust::ScriptCache;
@@ -235,6 +236,18 @@ impl Store {
         if state.take_judgement(layer, judgement) {
             self.publish(state);
         }
+    }
+
+    /// Whether the shared layer of a root is accepted by its pin, and the scripts are still those it
+    /// was accepted with. Looks at the disk: a change is not told of at once.
+    pub(crate) fn is_pinned(&self, root: &Path) -> bool {
+        let stamps = {
+            let state = self.lock();
+            let mut roots = state.roots.iter();
+            let found = roots.find(|found| found.places.root == root);
+            found.and_then(Root::accepted_with)
+        };
+        stamps.is_some_and(|stamps| stamps.hold())
     }
 
     /// Severities the client's settings ask for; they go over those of `[companion]`.

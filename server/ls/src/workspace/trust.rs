@@ -8,7 +8,7 @@ use kontext_config::source::Source;
 use super::root::Root;
 use super::state::State;
 use crate::world;
-use crate::world::trust::Pins;
+use crate::world::trust::{Pins, Stamps};
 
 /// The shared layer of a root, as it is saved: what a yes is given to.
 #[derive(Clone, Debug)]
@@ -31,14 +31,17 @@ pub(crate) struct SharedLayer {
 #[derive(Clone, Debug)]
 pub(super) struct Judgement {
     accepted: bool,
+    stamps: Arc<Stamps>,
     fault: Option<String>,
 }
 
 impl Judgement {
     /// Reads the pins and compares them with what the look has found.
     pub(super) fn of(layer: &SharedLayer, look: &world::trust::Look) -> Self {
+        let stamps = Arc::clone(&look.stamps);
         match Pins::read(&layer.trust_file) {
             Ok(pins) => Self {
+                stamps,
                 accepted: look
                     .canonical
                     .as_ref()
@@ -48,6 +51,7 @@ impl Judgement {
             Err(fault) => {
                 tracing::warn!(%fault, "no pin counts");
                 Self {
+                    stamps,
                     accepted: false,
                     fault: Some(fault.to_string()),
                 }
@@ -94,7 +98,7 @@ impl State {
         let Some(root) = roots.find(|root| root.places.root == layer.root) else {
             return false;
         };
-        let mut news = root.judge(&layer.source, judgement.accepted);
+        let mut news = root.judge(&layer.source, judgement.accepted, judgement.stamps);
         if root.facts.trust_fault != judgement.fault {
             let mut facts = Facts::clone(&root.facts);
             facts.trust_fault = judgement.fault;

@@ -344,7 +344,7 @@ fn is_private(_: &fs::Metadata) -> bool {
 /// Hashes of scripts, kept while the file looks the same.
 #[derive(Debug, Default)]
 pub struct ScriptCache {
-    hashes: Mutex<HashMap<PathBuf, (Stamp, ScriptFact)>>,
+    hashes: Mutex<HashMap<PathBuf, (Stamp, Option<ScriptFact>)>>,
     /// By root: the layer that was last asked about, and what it names.
     paths: Mutex<HashMap<PathBuf, Named>>,
 }
@@ -363,10 +363,30 @@ pub struct Look {
     pub canonical: Option<Canonical>,
     /// The scripts that are there.
     pub scripts: Scripts,
-    /// Every file whose change can change the form, absolute.
-    pub watched: BTreeSet<PathBuf>,
+    /// Every file whose change can change the form.
+    pub stamps: Arc<Stamps>,
     /// It names more files than can be looked at, and cannot be trusted.
     pub too_many: bool,
+}
+
+/// What files, by absolute path, were when they were looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Stamps(Vec<Seen>);
+
+#[derive(Clone, Debug)]
+struct Seen {
+    path: PathBuf,
+    stamp: Stamp,
+    fact: Option<ScriptFact>,
+}
+
+impl Stamps {
+    /// Whether each is what it was. Looks at the disk; reads what may have changed.
+    pub fn hold(&self) -> bool {
+        self.0.iter().all(|seen| {
+            Stamp::of(&seen.path).is_still(&seen.stamp) || fact(&seen.path) == seen.fact
+        })
+    }
 }
 
 /// Looks at the scripts a layer names. Reads each of them that has changed.
@@ -375,23 +395,28 @@ pub fn look(source: &Arc<Source>, repo: &Repo, cache: &ScriptCache) -> Look {
         return Look {
             canonical: None,
             scripts: Scripts::new(),
-            watched: BTreeSet::new(),
+            stamps: Arc::default(),
             too_many: true,
         };
     };
     let mut scripts = Scripts::new();
-    let mut watched = BTreeSet::new();
+    let mut stamps = Vec::with_capacity(paths.len());
     for path in &*paths {
         let file = repo.root.join(path);
-        if let Some(fact) = cache.fact(&file) {
-            scripts.insert(path.clone(), fact);
-        }
-        watched.insert(file);
+        // Before it is read: what changes meanwhile has another stamp.
+        let stamp = Stamp::of(&file);
+        let fact = cache.fact(&file, &stamp);
+        scripts.extend(fact.clone().map(|fact| (path.clone(), fact)));
+        stamps.push(Seen {
+            path: file,
+            stamp,
+            fact,
+        });
     }
     Look {
         canonical: Canonical::of(source, &scripts),
         scripts,
-        watched,
+        stamps: Arc::new(Stamps(stamps)),
         too_many: false,
     }
 }
@@ -416,30 +441,34 @@ impl ScriptCache {
         paths
     }
 
-    /// `None` where there is no such file, or it is a folder.
-    fn fact(&self, path: &Path) -> Option<ScriptFact> {
-        match fs::metadata(path) {
-            Ok(meta) if meta.is_dir() => return None,
-            // A pipe or device would never come to an end.
-            Ok(meta) if !meta.is_file() => return Some(ScriptFact::Unreadable),
-            Ok(_) => {}
-            Err(error) if is_missing(&error) => return None,
-            Err(_) => return Some(ScriptFact::Unreadable),
-        }
-        let stamp = Stamp::of(path);
+    /// As [`fact`], where the file is known by its stamp without reading it.
+    fn fact(&self, path: &Path, stamp: &Stamp) -> Option<ScriptFact> {
         let lock = || self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((known, fact)) = lock().get(path)
-            && *known == stamp
+            && stamp.is_still(known)
         {
-            return Some(fact.clone());
+            return fact.clone();
         }
-        let fact = hash(path).map_or(ScriptFact::Unreadable, ScriptFact::Sha256);
+        let fact = fact(path);
         // What changed while it was read is read again the next time.
-        if Stamp::of(path) == stamp {
-            lock().insert(path.to_path_buf(), (stamp, fact.clone()));
+        if Stamp::of(path).is_still(stamp) {
+            lock().insert(path.to_path_buf(), (stamp.clone(), fact.clone()));
         }
-        Some(fact)
+        fact
     }
+}
+
+/// Reads a file. `None` where there is none, or it is a folder.
+fn fact(path: &Path) -> Option<ScriptFact> {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_dir() => return None,
+        // A pipe or device would never come to an end.
+        Ok(meta) if !meta.is_file() => return Some(ScriptFact::Unreadable),
+        Ok(_) => {}
+        Err(error) if is_missing(&error) => return None,
+        Err(_) => return Some(ScriptFact::Unreadable),
+    }
+    Some(hash(path).map_or(ScriptFact::Unreadable, ScriptFact::Sha256))
 }
 
 fn hash(path: &Path) -> io::Result<String> {
@@ -537,8 +566,9 @@ mod tests {
         fs::create_dir(dir.path().join("folder")).unwrap();
         let before = look(&source, &repo, &cache);
         assert!(before.scripts.is_empty());
-        assert!(before.watched.contains(&dir.path().join("a.sh")));
+        assert!(before.stamps.hold());
         fs::write(dir.path().join("a.sh"), "1").unwrap();
+        assert!(!before.stamps.hold());
         let there = look(&source, &repo, &cache);
         assert_eq!(there.scripts.keys().collect::<Vec<_>>(), ["a.sh"]);
         fs::write(dir.path().join("a.sh"), "22").unwrap();

@@ -164,7 +164,7 @@ impl State {
         let mut changed = BTreeSet::new();
         for (path, seen) in &mut self.stamps {
             let stamp = Stamp::of(path);
-            if stamp != *seen {
+            if !stamp.is_still(seen) {
                 *seen = stamp;
                 changed.insert(path.clone());
             }
