@@ -12,7 +12,7 @@ use kontext_config::layer::LayerKind;
 use kontext_config::model::{Adapter, Op};
 use kontext_config::source::Source;
 use kontext_config::stack::{LayerSource, Stack, View};
-use kontext_engine::Context;
+use kontext_engine::{Context, MayStart};
 use serde_json::{Map, Value};
 
 /// The adapter `a` of a configuration.
@@ -62,6 +62,7 @@ pub fn try_adapter_in(text: &str, env: &[(&str, &str)], root: &Path) -> Option<(
         globals: Arc::new(stack.global_vars(View::InForce)),
         project: None,
         now: None,
+        may_start: MayStart::default(),
     };
     Some((adapter, ctx))
 }

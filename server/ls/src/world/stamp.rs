@@ -66,7 +66,12 @@ impl Stamp {
     /// Whether nothing has happened to the path since `before` was taken. Not where that was so
     /// soon after a change that nobody can tell.
     pub(super) fn is_still(&self, before: &Self) -> bool {
-        !before.recent && self.inner == before.inner
+        !before.recent && self.looks_like(before)
+    }
+
+    /// Whether two states look alike; most likely nothing has happened between them.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        self.inner == other.inner
     }
 }
 

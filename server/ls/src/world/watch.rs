@@ -164,7 +164,7 @@ impl State {
         let mut changed = BTreeSet::new();
         for (path, seen) in &mut self.stamps {
             let stamp = Stamp::of(path);
-            if !stamp.is_still(seen) {
+            if !stamp.looks_like(seen) {
                 *seen = stamp;
                 changed.insert(path.clone());
             }
