@@ -168,17 +168,19 @@ async fn the_whole_group_ends() {
     }
 }
 
-/// What makes a session of its own, with its parent or orphaned, is not in the group any more.
+/// What makes a session of its own, with its parent or orphaned, is not in the group any more. The
+/// third has wiped its environment as well.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_has_left_the_group_ends_as_well() {
     let stubborn = "trap '' TERM; echo ready; while :; do sleep 1; done";
-    let script = r#"(setsid sh -c "$1" &) ; setsid sh -c "$1" & trap '' TERM; wait; wait"#;
+    let script = r#"(setsid sh -c "$1" &) ; setsid sh -c "$1" & env -i setsid sh -c "$1" &
+        trap '' TERM; wait; wait; wait"#;
     for how in ["end", "kill", "drop"] {
         let argv = ["sh", "-c", script, "sh", stubborn];
         let mut group = spawn(&of(&argv, Path::new("/"), "/usr/bin:/bin")).unwrap();
         let mut out = BufReader::new(group.stdout().unwrap());
-        for _ in 0..2 {
+        for _ in 0..3 {
             let mut line = String::new();
             out.read_line(&mut line).await.unwrap();
             assert_eq!(line, "ready\n", "{how}");

@@ -52,10 +52,13 @@ fn victim() {
     reaper::install(part("guardian")).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let (launched, detached) = (Fixture::new("launcher"), Fixture::new("detacher"));
-        launched.find().await.unwrap();
-        detached.find().await.unwrap();
-        println!("\nstarted {} {}", launched.pids()[0], detached.pids()[0]);
+        print!("\nstarted");
+        let servers = ["launcher", "detacher", "wiper"].map(Fixture::new);
+        for server in &servers {
+            server.find().await.unwrap();
+            print!(" {}", server.pids()[0]);
+        }
+        println!();
         std::future::pending::<()>().await;
     });
 }
@@ -77,7 +80,7 @@ fn servers_that_ignore_everything_end_with_a_killed_process() {
         .split(' ')
         .map(|pid| pid.parse().unwrap())
         .collect();
-    assert!(pids.len() == 2 && pids.iter().all(|&pid| child::runs(pid)));
+    assert!(pids.len() == 3 && pids.iter().all(|&pid| child::runs(pid)));
     victim.kill().unwrap();
     victim.wait().unwrap();
     child::wait_gone(&pids);

@@ -2,9 +2,11 @@
 //!
 //! A process that makes a session of its own leaves its group, and one whose parent has ended is
 //! nobody's child any more. What both keep is their environment: each program is started with a
-//! [`Mark`] in it, which all it starts inherits. The marks are read where the system shows them
-//! (Linux); elsewhere, and where a process wipes its environment, the group is all that is known.
+//! [`Mark`] in it, which all it starts inherits. One that wipes its environment is known by its
+//! parent, as long as it has one. Both are read where the system shows them (Linux); elsewhere, and
+//! of an orphan with a wiped environment, the group is all that is known.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -68,54 +70,21 @@ impl Mark {
         })
     }
 
-    /// Asks every process of this mark to end. True where there was one.
-    pub(super) fn ask_to_end(&self) -> bool {
-        self.send(Signal::TERM)
-    }
-
-    /// Whether any process of this mark is there.
-    pub(super) fn is_alive(&self) -> bool {
-        !self.processes().is_empty()
-    }
-
-    /// Kills every process of this mark.
-    pub(super) fn kill(&self) {
-        for _ in 0..ROUNDS {
-            if !self.send(Signal::KILL) {
-                return;
-            }
-        }
-    }
-
-    fn send(&self, signal: Signal) -> bool {
-        let processes = self.processes();
-        for &pid in &processes {
-            send(pid, signal);
-        }
-        !processes.is_empty()
-    }
-
     /// The processes of this mark but this one. Looks at every process of the system, which takes
     /// milliseconds: not for a thread that others wait for.
     #[cfg(target_os = "linux")]
-    fn processes(&self) -> Vec<Pid> {
+    fn processes(&self) -> impl Iterator<Item = Process> {
         let own = std::process::id();
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         entries
             .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-            .filter(|&pid| pid != own)
+            .filter(move |&pid| pid != own)
             // Of other users' processes and of zombies nothing is read.
             .filter(|pid| {
                 let environment = std::fs::read(format!("/proc/{pid}/environ"));
                 environment.is_ok_and(|environment| self.is_in_environment(&environment))
             })
-            .filter_map(|pid| Pid::from_raw(i32::try_from(pid).ok()?))
-            .collect()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn processes(&self) -> Vec<Pid> {
-        Vec::new()
+            .filter_map(Process::of)
     }
 
     /// `environment`: `NAME=value` pairs, each ended by a NUL.
@@ -130,9 +99,135 @@ impl Mark {
     }
 }
 
+/// All that one program, or this process, has started.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kin {
+    pub(super) mark: Option<Mark>,
+    /// What has been seen to descend from it. Some of it may have ended since.
+    seen: BTreeSet<Process>,
+}
+
+impl Kin {
+    pub(super) fn new(mark: Mark) -> Self {
+        Self {
+            mark: Some(mark),
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// Notes what descends from a process, which must not have been waited for: to be called
+    /// before the process is ended, as its children are nobody's then. Takes microseconds.
+    pub(super) fn look_at(&mut self, pid: u32) {
+        add_descendants(&mut self.seen, pid);
+    }
+
+    /// Asks every process to end. True where there was one.
+    pub(super) fn ask_to_end(&mut self) -> bool {
+        self.send(Signal::TERM)
+    }
+
+    /// Whether any of the processes is there. As the next two it looks at every process of the
+    /// system, which takes milliseconds: not for a thread that others wait for.
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.look();
+        !self.seen.is_empty()
+    }
+
+    /// Kills every process.
+    pub(super) fn kill(&mut self) {
+        for _ in 0..ROUNDS {
+            if !self.send(Signal::KILL) {
+                return;
+            }
+        }
+    }
+
+    fn send(&mut self, signal: Signal) -> bool {
+        self.look();
+        for process in &self.seen {
+            process.send(signal);
+        }
+        !self.seen.is_empty()
+    }
+
+    /// Finds what is there now.
+    #[cfg(target_os = "linux")]
+    fn look(&mut self) {
+        self.seen.retain(Process::is_alive);
+        self.seen.extend(self.mark.iter().flat_map(Mark::processes));
+        for process in self.seen.clone() {
+            add_descendants(&mut self.seen, process.pid);
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn look(&mut self) {
+        self.seen.clear();
+    }
+}
+
+/// A process, told from a later one of the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Process {
+    pid: u32,
+    /// When it was started, in clock ticks since the system was.
+    since: u64,
+}
+
 #[cfg(target_os = "linux")]
-fn send(pid: Pid, signal: Signal) {
-    let _ = rustix::process::kill_process(pid, signal);
+impl Process {
+    /// `None` where it has ended, waited for or not.
+    fn of(pid: u32) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name of the program stands in brackets and may hold anything.
+        let (_, fields) = stat.rsplit_once(") ")?;
+        let mut fields = fields.split(' ');
+        let state = fields.next()?;
+        // The third field of all is the state, the 22nd the start.
+        let since = fields.nth(18)?.parse().ok()?;
+        (!matches!(state, "Z" | "X")).then_some(Self { pid, since })
+    }
+
+    fn is_alive(&self) -> bool {
+        Self::of(self.pid).as_ref() == Some(self)
+    }
+
+    fn send(&self, signal: Signal) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid.filter(|_| self.is_alive()) {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+}
+
+/// Adds what descends from a process and is not in `seen` yet.
+#[cfg(target_os = "linux")]
+fn add_descendants(seen: &mut BTreeSet<Process>, pid: u32) {
+    let mut parents = vec![pid];
+    while let Some(parent) = parents.pop() {
+        let threads = std::fs::read_dir(format!("/proc/{parent}/task"));
+        for thread in threads.into_iter().flatten().flatten() {
+            // A thread, or the whole process, may have ended meanwhile.
+            let children = std::fs::read_to_string(thread.path().join("children"));
+            let children = children.unwrap_or_default();
+            let children = children.split_ascii_whitespace();
+            for child in children.filter_map(|pid| Process::of(pid.parse().ok()?)) {
+                if seen.insert(child) {
+                    parents.push(child.pid);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn add_descendants(_seen: &mut BTreeSet<Process>, _pid: u32) {}
+
+#[cfg(not(target_os = "linux"))]
+impl Process {
+    fn send(&self, _signal: Signal) {
+        let _ = (self.pid, self.since);
+    }
 }
 
 /// Elsewhere no process is ever found, so that none is sent anything.
@@ -142,12 +237,6 @@ enum Signal {
     TERM,
     KILL,
 }
-
-#[cfg(not(target_os = "linux"))]
-type Pid = u32;
-
-#[cfg(not(target_os = "linux"))]
-fn send(_pid: Pid, _signal: Signal) {}
 
 impl fmt::Display for Mark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

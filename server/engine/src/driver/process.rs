@@ -8,7 +8,7 @@ use std::time::Duration;
 use kontext_config::facts::Env;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
-use super::kin::{self, Mark};
+use super::kin::{self, Kin, Mark};
 use super::program::{self, quoted};
 use super::reaper;
 use crate::fault::{Fault, FaultKind};
@@ -41,7 +41,7 @@ pub struct Spawn {
 pub struct Group {
     child: Child,
     id: Option<u32>,
-    kin: Mark,
+    kin: Kin,
     /// Nothing of the group is left; its number may belong to somebody else.
     gone: bool,
     /// Last: told that the group has ended only once it has.
@@ -64,14 +64,14 @@ pub fn spawn(spawn: &Spawn) -> Result<Group, Fault> {
     }
     check_folder(&spawn.cwd)?;
     let file = program::find(name, &spawn.cwd, &spawn.env)?;
-    let kin = Mark::of_program();
+    let mark = Mark::of_program();
     let mut command = Command::new(&file);
     command
         .args(args)
         .current_dir(&spawn.cwd)
         .env_clear()
         .envs(variables(&spawn.env)?)
-        .env(kin::VARIABLE, kin.after(spawn.env.get(kin::VARIABLE)))
+        .env(kin::VARIABLE, mark.after(spawn.env.get(kin::VARIABLE)))
         .stdin(if spawn.stdin {
             Stdio::piped()
         } else {
@@ -87,7 +87,7 @@ pub fn spawn(spawn: &Spawn) -> Result<Group, Fault> {
             id: child.id(),
             _watched: child.id().map(reaper::watch),
             child,
-            kin,
+            kin: Kin::new(mark),
             gone: false,
         }),
         Err(error) => Err(not_started(name, &file, &error)),
@@ -125,22 +125,30 @@ impl Group {
         self.child.wait().await
     }
 
+    /// Notes what the program has started so far, wherever that has gone. Whatever may make the
+    /// program end by itself comes after this, as its children are nobody's then.
+    pub fn look(&mut self) {
+        if let Some(id) = self.child.id() {
+            self.kin.look_at(id);
+        }
+    }
+
     /// Ends the program and all it has started: asks, waits at most `grace` until nothing of it is
     /// left, kills the rest.
     pub async fn end(&mut self, grace: Duration) {
         if self.gone {
             return;
         }
+        self.look();
         ask_to_end(self.id);
-        let kin = self.kin.clone();
         let ended = async {
             let _ = self.child.wait().await;
             while is_alive(self.id) {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
             // The group has ended; what has left it is asked now, as most have nothing there.
-            if off_thread(&kin, Mark::ask_to_end).await {
-                while off_thread(&kin, Mark::is_alive).await {
+            if off_thread(&mut self.kin, Kin::ask_to_end).await {
+                while off_thread(&mut self.kin, Kin::is_alive).await {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
             }
@@ -157,10 +165,11 @@ impl Group {
         if self.gone {
             return;
         }
+        self.look();
         kill(self.id);
         let _ = self.child.start_kill();
         let _ = self.child.wait().await;
-        off_thread(&self.kin, Mark::kill).await;
+        off_thread(&mut self.kin, Kin::kill).await;
         self.gone = true;
     }
 
@@ -178,8 +187,9 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.gone {
+            self.look();
             kill(self.id);
-            let kin = self.kin.clone();
+            let mut kin = std::mem::take(&mut self.kin);
             // Whoever drops it does not wait. Where there is no thread the guardian does it.
             let _ = std::thread::Builder::new()
                 .name("kontext-kin".to_owned())
@@ -189,10 +199,20 @@ impl Drop for Group {
 }
 
 /// Looks at the system's processes where nobody waits for the thread.
-async fn off_thread<T: Send + Default + 'static>(kin: &Mark, look: fn(&Mark) -> T) -> T {
-    let kin = kin.clone();
-    let look = tokio::task::spawn_blocking(move || look(&kin));
-    look.await.unwrap_or_default()
+async fn off_thread<T: Send + Default + 'static>(kin: &mut Kin, look: fn(&mut Kin) -> T) -> T {
+    // A copy, so that nothing is forgotten where the waiting is given up.
+    let mut copy = kin.clone();
+    let look = tokio::task::spawn_blocking(move || {
+        let found = look(&mut copy);
+        (found, copy)
+    });
+    match look.await {
+        Ok((found, looked)) => {
+            *kin = looked;
+            found
+        }
+        Err(_) => T::default(),
+    }
 }
 
 fn check_folder(cwd: &Path) -> Result<(), Fault> {

@@ -12,7 +12,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::kin::{self, Mark};
+use super::kin::{self, Kin, Mark};
 
 /// How long a group may take to end once it was asked to.
 const GRACE: Duration = Duration::from_millis(500);
@@ -93,7 +93,7 @@ fn guardian<T>(look: impl FnOnce(&mut Option<Guardian>) -> T) -> T {
 /// process; others are ignored.
 pub fn run(input: impl BufRead) {
     let mut groups = BTreeSet::new();
-    let mut mark = None;
+    let mut kin = Kin::default();
     for line in input.lines() {
         let Ok(line) = line else { break };
         match line.split_at_checked(1) {
@@ -103,15 +103,15 @@ pub fn run(input: impl BufRead) {
                     groups.remove(&number);
                 }
             }
-            Some(("=", text)) => mark = Mark::parse(text),
+            Some(("=", text)) => kin.mark = Mark::parse(text),
             _ => {}
         }
     }
-    end(groups, mark.as_ref());
+    end(groups, kin);
 }
 
 #[cfg(unix)]
-fn end(mut groups: BTreeSet<u32>, kin: Option<&Mark>) {
+fn end(mut groups: BTreeSet<u32>, mut kin: Kin) {
     use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
     let pid = |group: u32| i32::try_from(group).ok().and_then(Pid::from_raw);
     let send = |groups: &BTreeSet<u32>, signal| {
@@ -119,25 +119,26 @@ fn end(mut groups: BTreeSet<u32>, kin: Option<&Mark>) {
             let _ = kill_process_group(pid, signal);
         }
     };
+    for &group in &groups {
+        kin.look_at(group);
+    }
     send(&groups, Signal::TERM);
-    let kin = kin.filter(|kin| kin.ask_to_end());
+    kin.ask_to_end();
     let mut waited = Duration::ZERO;
     while waited < GRACE {
         groups.retain(|&group| pid(group).is_some_and(|pid| test_kill_process_group(pid).is_ok()));
-        if groups.is_empty() && !kin.is_some_and(Mark::is_alive) {
+        if groups.is_empty() && !kin.is_alive() {
             return;
         }
         std::thread::sleep(LOOK_EVERY);
         waited += LOOK_EVERY;
     }
     send(&groups, Signal::KILL);
-    if let Some(kin) = kin {
-        kin.kill();
-    }
+    kin.kill();
 }
 
 // Groups are a matter of Unix.
 #[cfg(not(unix))]
-fn end(_groups: BTreeSet<u32>, _kin: Option<&Mark>) {
+fn end(_groups: BTreeSet<u32>, _kin: Kin) {
     let _ = (GRACE, LOOK_EVERY);
 }

@@ -80,6 +80,7 @@ pub(super) async fn read(stdout: ChildStdout, inbox: Weak<dyn Inbox>) {
 impl Child {
     /// Ends the server and all it has started: closes its input, waits, asks, waits, kills.
     pub(super) async fn stop(mut self, input: Option<&StdioWire>) {
+        self.group.look();
         if let Some(wire) = input {
             wire.close();
         }
@@ -96,6 +97,7 @@ impl Child {
                 None
             }
             Over::Ended | Over::Expired => {
+                self.group.look();
                 if let Some(wire) = input {
                     wire.close();
                 }
