@@ -540,6 +540,18 @@ async fn after_a_crash_the_next_call_works() {
 }
 
 #[tokio::test]
+async fn one_that_reads_no_more_is_started_again() {
+    let fixture = Fixture::new("deaf");
+    assert_eq!(text(&fixture.find().await.unwrap()), "the last");
+    let error = fixture.find().await.unwrap_err();
+    assert_eq!(error.kind, FaultKind::Unreachable);
+    insta::assert_snapshot!(error, @"the server closed its standard input");
+    fixture.find().await.unwrap();
+    assert_eq!(fixture.pids().len(), 2);
+    child::wait_gone(&fixture.pids()[..1]);
+}
+
+#[tokio::test]
 async fn one_that_crashes_again_and_again_rests() {
     let fixture = Fixture::new("crash_always");
     let mut tries = 0;

@@ -25,6 +25,8 @@ pub(super) fn message_too_large() -> Fault {
 pub(super) enum Over {
     /// The server's standard output has ended.
     Ended,
+    /// The server has closed its standard input.
+    Deaf,
     /// The HTTP session is not known any more.
     Expired,
     /// It broke the protocol so that nothing more can be read.

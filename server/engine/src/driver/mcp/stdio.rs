@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::oneshot;
 #[cfg(unix)]
 use tokio::{net::unix::pipe, sync::Notify};
 
@@ -32,11 +33,19 @@ pub(super) struct Child {
     stderr: tokio::task::JoinHandle<()>,
 }
 
-/// Starts a server. Its standard output is for [`read`].
+/// What a server says, and whether it still listens.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    stdout: ChildStdout,
+    /// Told where the server has closed its standard input; closes with the wire.
+    deaf: oneshot::Receiver<()>,
+}
+
+/// Starts a server. What it says is for [`listen`].
 pub(super) fn start(
     spawn: &Spawn,
     common: Arc<Common>,
-) -> Result<(Child, StdioWire, ChildStdout), Fault> {
+) -> Result<(Child, StdioWire, Outbox), Fault> {
     let mut spawn = spawn.clone();
     spawn.stdin = true;
     let mut group = process::spawn(&spawn)?;
@@ -45,7 +54,8 @@ pub(super) fn start(
         let words = "the program was started without pipes";
         return Err(Fault::new(FaultKind::Unreachable, words));
     };
-    let wire = StdioWire::new(stdin).map_err(|error| {
+    let (tell, deaf) = oneshot::channel();
+    let wire = StdioWire::new(stdin, tell).map_err(|error| {
         Fault::new(
             FaultKind::Unreachable,
             format!("the program's standard input cannot be used: {error}"),
@@ -58,11 +68,24 @@ pub(super) fn start(
             common.log.add(Source::Stderr, &text);
         }
     });
-    Ok((Child { group, stderr }, wire, stdout))
+    Ok((Child { group, stderr }, wire, Outbox { stdout, deaf }))
+}
+
+/// Hands a server's messages to the session, and tells it when the server listens no more.
+pub(super) fn listen(outbox: Outbox, inbox: Weak<dyn Inbox>) {
+    let Outbox { stdout, deaf } = outbox;
+    tokio::spawn(read(stdout, inbox.clone()));
+    tokio::spawn(async move {
+        if deaf.await.is_ok()
+            && let Some(inbox) = inbox.upgrade()
+        {
+            inbox.end(Over::Deaf);
+        }
+    });
 }
 
 /// Reads a server's messages to the end of its output, or of the session.
-pub(super) async fn read(stdout: ChildStdout, inbox: Weak<dyn Inbox>) {
+async fn read(stdout: ChildStdout, inbox: Weak<dyn Inbox>) {
     let mut lines = Lines::new(stdout, MOST_OF_MESSAGE);
     loop {
         let line = lines.next().await;
@@ -89,14 +112,15 @@ impl Child {
         self.drain().await;
     }
 
-    /// Ends a server whose output is at its end or can be read no further; says how it ended.
+    /// Ends a server that cannot be talked to any more; says how it ended. What it still answers
+    /// while it is given time to go reaches the calls that wait.
     pub(super) async fn bury(mut self, over: Over, input: Option<&StdioWire>, log: &Log) -> Fault {
         let status = match &over {
             Over::Broken(_) => {
                 self.group.kill().await;
                 None
             }
-            Over::Ended | Over::Expired => {
+            Over::Ended | Over::Deaf | Over::Expired => {
                 self.group.look();
                 if let Some(wire) = input {
                     wire.close();
@@ -107,12 +131,11 @@ impl Child {
             }
         };
         self.drain().await;
-        if let Over::Broken(fault) = over {
-            return fault;
-        }
-        let mut words = match status {
-            Some(status) => format!("the server ended ({})", ending(status)),
-            None => "the server closed its standard output".to_owned(),
+        let mut words = match (over, status) {
+            (Over::Broken(fault), _) => return fault,
+            (_, Some(status)) => format!("the server ended ({})", ending(status)),
+            (Over::Deaf, None) => "the server closed its standard input".to_owned(),
+            (_, None) => "the server closed its standard output".to_owned(),
         };
         if let Some(last) = log.last_words() {
             words.push_str(&format!("; the last line of its stderr: {last}"));
@@ -184,9 +207,19 @@ struct Shared {
 
 #[cfg(unix)]
 #[derive(Debug)]
+enum Pipe {
+    /// With whom to tell that the server reads no more.
+    Open(Arc<pipe::Sender>, oneshot::Sender<()>),
+    /// The server has closed its end. What is sent goes nowhere; the session's end tells its callers.
+    Deaf,
+    /// Closed by us.
+    Closed,
+}
+
+#[cfg(unix)]
+#[derive(Debug)]
 struct Outlet {
-    /// `None` once closed.
-    pipe: Option<Arc<pipe::Sender>>,
+    pipe: Pipe,
     waiting: Vec<u8>,
     /// How much of `waiting` has been written.
     written: usize,
@@ -194,9 +227,17 @@ struct Outlet {
 
 #[cfg(unix)]
 impl Outlet {
+    /// The pipe, while it is open.
+    fn pipe(&self) -> Option<Arc<pipe::Sender>> {
+        match &self.pipe {
+            Pipe::Open(pipe, _) => Some(Arc::clone(pipe)),
+            Pipe::Deaf | Pipe::Closed => None,
+        }
+    }
+
     /// Writes what can be written without waiting. `true` where nothing is left.
     fn flush(&mut self) -> bool {
-        while let Some(pipe) = &self.pipe {
+        while let Pipe::Open(pipe, _) = &self.pipe {
             let rest = self.waiting.get(self.written..).unwrap_or_default();
             if rest.is_empty() {
                 break;
@@ -205,8 +246,11 @@ impl Outlet {
                 Ok(count) => self.written += count,
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return false,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                // Nobody reads any more; the end of the output will say so.
-                Err(_) => self.pipe = None,
+                Err(_) => {
+                    if let Pipe::Open(_, deaf) = std::mem::replace(&mut self.pipe, Pipe::Deaf) {
+                        let _ = deaf.send(());
+                    }
+                }
             }
         }
         self.waiting.clear();
@@ -218,11 +262,12 @@ impl Outlet {
 
 #[cfg(unix)]
 impl StdioWire {
-    fn new(stdin: ChildStdin) -> std::io::Result<Self> {
+    /// `deaf` is told once the server reads no more.
+    fn new(stdin: ChildStdin, deaf: oneshot::Sender<()>) -> std::io::Result<Self> {
         let pipe = pipe::Sender::from_owned_fd(stdin.into_owned_fd()?)?;
         let shared = Arc::new(Shared {
             state: Mutex::new(Outlet {
-                pipe: Some(Arc::new(pipe)),
+                pipe: Pipe::Open(Arc::new(pipe), deaf),
                 waiting: Vec::new(),
                 written: 0,
             }),
@@ -235,8 +280,10 @@ impl StdioWire {
     /// Sends whole lines.
     pub(super) fn send(&self, line: Vec<u8>) -> Result<(), Fault> {
         self.shared.look(|outlet| {
-            if outlet.pipe.is_none() {
-                return Err(closed());
+            match outlet.pipe {
+                Pipe::Open(..) => {}
+                Pipe::Deaf => return Ok(()),
+                Pipe::Closed => return Err(closed()),
             }
             let unread = outlet.waiting.len() - outlet.written;
             if unread > MOST_UNREAD {
@@ -257,7 +304,7 @@ impl StdioWire {
 
     /// Closes the pipe; what waits is dropped.
     pub(super) fn close(&self) {
-        self.shared.look(|outlet| outlet.pipe = None);
+        self.shared.look(|outlet| outlet.pipe = Pipe::Closed);
         self.shared.wake.notify_one();
     }
 }
@@ -282,7 +329,7 @@ impl Shared {
                 if self.look(Outlet::flush) {
                     break;
                 }
-                let Some(pipe) = self.look(|outlet| outlet.pipe.clone()) else {
+                let Some(pipe) = self.look(|outlet| outlet.pipe()) else {
                     break;
                 };
                 tokio::select! {
@@ -290,7 +337,7 @@ impl Shared {
                     () = self.wake.notified() => {}
                 }
             }
-            if self.look(|outlet| outlet.pipe.is_none()) {
+            if self.look(|outlet| outlet.pipe().is_none()) {
                 return;
             }
         }
@@ -307,7 +354,8 @@ pub(super) struct StdioWire {
 
 #[cfg(not(unix))]
 impl StdioWire {
-    fn new(mut stdin: ChildStdin) -> std::io::Result<Self> {
+    /// `deaf` is told once the server reads no more.
+    fn new(mut stdin: ChildStdin, deaf: oneshot::Sender<()>) -> std::io::Result<Self> {
         use std::sync::atomic::Ordering;
         use tokio::io::AsyncWriteExt;
         let (lines, mut queue) = tokio::sync::mpsc::unbounded_channel::<Option<Vec<u8>>>();
@@ -320,6 +368,7 @@ impl StdioWire {
                 }
                 let length = batch.len();
                 if stdin.write_all(&batch).await.is_err() || stdin.flush().await.is_err() {
+                    let _ = deaf.send(());
                     return;
                 }
                 left.fetch_sub(length, Ordering::Relaxed);

@@ -334,7 +334,7 @@ async fn keep(inner: &Arc<Inner>, mut stop: oneshot::Receiver<()>) {
             Some(child) => child.bury(over, session.input(), &session.common.log).await,
             None => match over {
                 Over::Broken(fault) => fault,
-                Over::Ended | Over::Expired => {
+                Over::Ended | Over::Deaf | Over::Expired => {
                     Fault::new(FaultKind::Unreachable, "the connection has ended")
                 }
             },
@@ -357,10 +357,10 @@ async fn open(inner: &Arc<Inner>) -> Result<Live, Fault> {
     let common = Arc::clone(&inner.common);
     let (child, session) = match &inner.spec.transport {
         TransportSpec::Stdio(spawn) => {
-            let (child, wire, stdout) = stdio::start(spawn, Arc::clone(&common))?;
+            let (child, wire, outbox) = stdio::start(spawn, Arc::clone(&common))?;
             let session = Session::new(common, Wire::Stdio(wire));
             let inbox = Arc::downgrade(&session);
-            tokio::spawn(stdio::read(stdout, inbox));
+            stdio::listen(outbox, inbox);
             (Some(child), session)
         }
         TransportSpec::Http { url, headers } => {
@@ -405,7 +405,7 @@ async fn fallen(child: Option<stdio::Child>, over: Over, session: &Session) -> F
     match (child, over) {
         (Some(child), over) => child.bury(over, session.input(), &session.common.log).await,
         (None, Over::Broken(fault)) => fault,
-        (None, Over::Ended | Over::Expired) => Fault::new(
+        (None, Over::Ended | Over::Deaf | Over::Expired) => Fault::new(
             FaultKind::Unreachable,
             "the server does not know the session it has just opened",
         ),
