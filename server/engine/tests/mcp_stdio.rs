@@ -540,6 +540,22 @@ async fn after_a_crash_the_next_call_works() {
 }
 
 #[tokio::test]
+async fn an_answer_no_parser_would_read_is_not_handed_on() {
+    for mode in ["deep", "deep_error"] {
+        let fixture = Fixture::new(mode);
+        let params = serde_json::value::to_raw_value(&json!({"name": "find"})).unwrap();
+        let call = fixture
+            .server
+            .call_raw("tools/call", &params, CallOptions::default());
+        let CallFault::Fault(error) = call.await.unwrap_err() else {
+            panic!("{mode}: handed on");
+        };
+        assert_eq!(error.kind, FaultKind::Malformed, "{mode}");
+        assert!(error.message().contains("nested more than 126"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn one_that_reads_no_more_is_started_again() {
     let fixture = Fixture::new("deaf");
     assert_eq!(text(&fixture.find().await.unwrap()), "the last");

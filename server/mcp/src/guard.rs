@@ -376,7 +376,9 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Guard<R> {
                         return Some(message);
                     }
                 }
-                Line::TooLong => self.owed = Some(jsonrpc::too_long_line(MAX_LINE)),
+                Line::TooLong(outline) => {
+                    self.owed = Some(jsonrpc::too_long_line(MAX_LINE, &outline));
+                }
                 Line::End => self.end(),
             }
         }

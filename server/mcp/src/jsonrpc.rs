@@ -1,5 +1,6 @@
 //! One line judged as a JSON-RPC 2.0 message, and the error answers to those that are none.
 
+use kontext_syntax::json::{Outline, without_lone_surrogates};
 use serde_json::{Map, Value, json};
 
 /// The text is not JSON (JSON-RPC 2.0, section 5.1).
@@ -71,11 +72,17 @@ pub struct Fault {
 ///
 /// # Errors
 ///
-/// A [`Fault`] with the answer to send: an error under the message's own id where it has one,
-/// else under null. A batch (2025-03-26 allowed them, 2025-06-18 removed them) is not served; it
+/// A [`Fault`] with the answer to send: an error under the message's own id where it has one that
+/// can be told, even of what is no JSON as a whole, else under null. A batch (2025-03-26 allowed them, 2025-06-18 removed them) is not served; it
 /// is answered by an array with one error for each request in it, so that no caller waits.
 pub fn parse(line: &[u8]) -> Result<Message, Fault> {
-    let value = match serde_json::from_slice::<Value>(line) {
+    // Halves of surrogate pairs, which JavaScript leaves where it cuts a text, cost a character
+    // and not the message.
+    let value = serde_json::from_slice::<Value>(line).or_else(|error| {
+        let mended = without_lone_surrogates(line).ok_or(error)?;
+        serde_json::from_slice(&mended)
+    });
+    let value = match value {
         Ok(value) => value,
         Err(error) => {
             let message = if std::str::from_utf8(line).is_err() {
@@ -83,7 +90,7 @@ pub fn parse(line: &[u8]) -> Result<Message, Fault> {
             } else {
                 format!("the message is not valid JSON: {error}")
             };
-            return fault(&Value::Null, PARSE_ERROR, &message);
+            return fault(&told_id(&Outline::of(line)), PARSE_ERROR, &message);
         }
     };
     match value {
@@ -190,10 +197,19 @@ pub fn error_line(id: &Value, code: i64, message: &str) -> String {
     error_value(id, code, message).to_string()
 }
 
-/// The answer to a line longer than `limit` bytes. Its id cannot be known.
-pub fn too_long_line(limit: usize) -> String {
+/// The id of a request of which only this is known; null where it cannot be answered to.
+fn told_id(outline: &Outline) -> Value {
+    outline
+        .request_id()
+        .and_then(|id| serde_json::from_slice::<Value>(id).ok())
+        .filter(is_id)
+        .unwrap_or(Value::Null)
+}
+
+/// The answer to a line longer than `limit` bytes.
+pub fn too_long_line(limit: usize, outline: &Outline) -> String {
     error_line(
-        &Value::Null,
+        &told_id(outline),
         INVALID_REQUEST,
         &format!("the message is longer than {limit} bytes and was skipped"),
     )
@@ -219,6 +235,29 @@ mod tests {
         insta::assert_snapshot!(answer(r#"{"jsonrpc":"2.0","id":3,"method":"ping","params":[1]}"#), @r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"`params` must be an object"}}"#);
         insta::assert_snapshot!(answer(r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#), @r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"`id` must be a string or an integer of at most 63 bits"}}"#);
         insta::assert_snapshot!(answer(r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"}"#), @r#"{"jsonrpc":"2.0","id":18446744073709551616,"error":{"code":-32600,"message":"`id` must be a string or an integer of at most 63 bits"}}"#);
+    }
+
+    #[test]
+    fn what_is_no_json_is_answered_under_the_id_that_can_be_told() {
+        insta::assert_snapshot!(answer(r#"{"jsonrpc":"2.0","id":3,"method":"ping","params":{"#), @r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32700,"message":"the message is not valid JSON: EOF while parsing an object at line 1 column 50"}}"#);
+        let deep = format!(
+            r#"{{"method":"ping","params":{{"a":{}{}}},"jsonrpc":"2.0","id":"a"}}"#,
+            "[".repeat(10_000),
+            "]".repeat(10_000)
+        );
+        insta::assert_snapshot!(answer(&deep), @r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"the message is not valid JSON: recursion limit exceeded at line 1 column 157"}}"#);
+        // What answers one of our requests is answered under no id of ours.
+        assert!(answer(r#"{"jsonrpc":"2.0","id":3,"result":"#).contains("\"id\":null"));
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_costs_a_character() {
+        let line = r#"{"jsonrpc":"2.0","id":3,"method":"m","params":{"t":"a\ud83d"}}"#;
+        let message = parse(line.as_bytes()).expect("must pass");
+        assert_eq!(
+            message.params().and_then(|params| params.get("t")),
+            Some(&json!("a\u{fffd}"))
+        );
     }
 
     #[test]

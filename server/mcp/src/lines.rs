@@ -1,5 +1,6 @@
 //! A byte stream cut into lines of bounded length, and lines written to one.
 
+use kontext_syntax::json::Outline;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
 
@@ -17,8 +18,8 @@ pub enum Line {
     /// A line that is not blank, without its line break (`\n` or `\r\n`) and without a byte order
     /// mark. It need not be UTF-8. The last line of a stream may lack its line break.
     Bytes(Vec<u8>),
-    /// A line above the limit; all of it has been or will be skipped.
-    TooLong,
+    /// A line above the limit, all of which has been skipped, and what could be told of it.
+    TooLong(Outline),
     /// The stream ended, or could not be read any further.
     End,
 }
@@ -31,8 +32,8 @@ pub struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
     limit: usize,
-    /// Set from the moment a line exceeds the limit until its line break has been seen.
-    discarding: bool,
+    /// What can be told of a line that has exceeded the limit, until its line break has been seen.
+    discarding: Option<Outline>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
@@ -42,7 +43,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             reader: BufReader::with_capacity(64 * 1024, reader),
             line: Vec::new(),
             limit,
-            discarding: false,
+            discarding: None,
         }
     }
 
@@ -60,9 +61,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if available.is_empty() {
                 // A last line without its line break counts: shells often leave it out.
                 let line = std::mem::take(&mut self.line);
-                return match tidy(&line) {
-                    Some(line) if !self.discarding => Line::Bytes(line.to_vec()),
-                    _ => Line::End,
+                return match (self.discarding.take(), tidy(&line)) {
+                    (Some(outline), _) => Line::TooLong(outline),
+                    (None, Some(line)) => Line::Bytes(line.to_vec()),
+                    (None, None) => Line::End,
                 };
             }
             let newline = available.iter().position(|&byte| byte == b'\n');
@@ -73,24 +75,20 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let ended = newline.is_some();
 
             // From here to `consume` nothing awaits, so a cancelled read loses no byte.
-            let mut too_long = false;
-            if !self.discarding {
-                if self.line.len().saturating_add(part.len()) > self.limit {
-                    self.line = Vec::new();
-                    too_long = true;
-                } else {
-                    self.line.extend_from_slice(part);
-                }
+            if let Some(outline) = &mut self.discarding {
+                outline.read(part);
+            } else if self.line.len().saturating_add(part.len()) > self.limit {
+                let mut outline = Outline::of(&std::mem::take(&mut self.line));
+                outline.read(part);
+                self.discarding = Some(outline);
+            } else {
+                self.line.extend_from_slice(part);
             }
             self.reader.consume(consumed);
 
-            if too_long {
-                self.discarding = !ended;
-                return Line::TooLong;
-            }
             if ended {
-                if std::mem::take(&mut self.discarding) {
-                    continue;
+                if let Some(outline) = self.discarding.take() {
+                    return Line::TooLong(outline);
                 }
                 let line = std::mem::take(&mut self.line);
                 if let Some(line) = tidy(&line) {
@@ -171,14 +169,21 @@ mod tests {
     #[tokio::test]
     async fn a_line_above_the_limit_costs_only_itself() {
         let found = all(b"12345\n123456789\nok\n", 5).await;
-        assert_eq!(found, [bytes("12345"), Line::TooLong, bytes("ok")]);
+        let skipped = Line::TooLong(Outline::of(b"123456789"));
+        assert_eq!(found, [bytes("12345"), skipped, bytes("ok")]);
     }
 
     #[tokio::test]
     async fn an_endless_line_is_reported_once_and_never_buffered() {
-        let mut input = vec![b'x'; 300_000];
-        input.extend_from_slice(b"\nok\n");
-        let found = all(&input, 1000).await;
-        assert_eq!(found, [Line::TooLong, bytes("ok")]);
+        let line = format!(
+            r#"{{"params":"{}","method":"m","id":7}}"#,
+            "x".repeat(300_000)
+        );
+        let found = all(format!("{line}\nok\n{line}").as_bytes(), 1000).await;
+        let [Line::TooLong(outline), ok, Line::TooLong(last)] = found.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!((outline, ok), (last, &bytes("ok")));
+        assert_eq!(outline.request_id(), Some("7".as_bytes()));
     }
 }

@@ -168,7 +168,7 @@ impl Bridge {
                                 Verdict::Swallow => {}
                             }
                         }
-                        Line::TooLong => tracing::warn!("an answer was too long and is lost"),
+                        Line::TooLong(_) => tracing::warn!("an answer was too long and is lost"),
                         Line::End if end.is_some() => return,
                         Line::End => {
                             let gone = backend.origin.clone();
@@ -184,8 +184,8 @@ impl Bridge {
                             self.session.note_agent(&line);
                             self.for_backend.push_back(line);
                         }
-                        Line::TooLong => {
-                            let answer = jsonrpc::too_long_line(MAX_LINE);
+                        Line::TooLong(outline) => {
+                            let answer = jsonrpc::too_long_line(MAX_LINE, &outline);
                             self.for_agent.push_back(answer.into_bytes());
                         }
                         Line::End => end = Some(Instant::now() + LAST_ANSWERS),

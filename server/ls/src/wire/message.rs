@@ -4,6 +4,7 @@
 //! decoding buffers the whole message a second time, and says no more than "no variant matched"
 //! about what is wrong with it.
 
+use kontext_syntax::json::{Outline, without_lone_surrogates};
 use serde_json::{Map, Value};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
@@ -53,7 +54,10 @@ pub(super) fn parse(body: &[u8]) -> Result<Incoming, Refusal> {
             None => Err(error),
         })
         .map_err(|error| Refusal {
-            id: Id::Null,
+            id: Outline::of(body)
+                .request_id()
+                .and_then(known_id)
+                .unwrap_or(Id::Null),
             code: ErrorCode::ParseError,
             message: format!("Parse error: {error}"),
         })?;
@@ -84,36 +88,6 @@ pub(super) fn parse(body: &[u8]) -> Result<Incoming, Refusal> {
     }
 }
 
-/// The body with every `\\uD800`…`\\uDFFF` that is half a pair replaced by U+FFFD, which has the same
-/// length in UTF-16; `None` where there is none. Clients in JavaScript send such halves when a
-/// pair is typed or deleted in two steps, and a lost change would leave the text wrong for good.
-fn without_lone_surrogates(body: &[u8]) -> Option<Vec<u8>> {
-    let unit = |at: usize| -> Option<u16> {
-        let escape = body.get(at..at + 6)?;
-        let digits = escape.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut out = Vec::with_capacity(body.len());
-    let (mut at, mut mended) = (0, false);
-    while let Some(&byte) = body.get(at) {
-        let len = match unit(at) {
-            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => 12,
-            Some(0xD800..=0xDFFF) => {
-                out.extend_from_slice(b"\\uFFFD");
-                mended = true;
-                at += 6;
-                continue;
-            }
-            // Another escape is taken whole, so that `\\\\u` is not read as one.
-            _ if byte == b'\\' => 2,
-            _ => 1,
-        };
-        out.extend_from_slice(body.get(at..at + len).unwrap_or(body.get(at..)?));
-        at += len;
-    }
-    mended.then_some(out)
-}
-
 /// An error reply.
 pub(super) fn failure(id: Id, code: ErrorCode, message: String) -> Response {
     Response::from_error(
@@ -124,6 +98,11 @@ pub(super) fn failure(id: Id, code: ErrorCode, message: String) -> Response {
             data: None,
         },
     )
+}
+
+/// An id as it is written.
+fn known_id(text: &[u8]) -> Option<Id> {
+    id(serde_json::from_slice(text).ok()?)
 }
 
 fn id(value: Value) -> Option<Id> {
@@ -249,6 +228,7 @@ mod tests {
             r#"[{"jsonrpc":"2.0","id":7,"method":"x"}]"#,
             "4",
             "{",
+            r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"#,
         ];
         let read: Vec<String> = bodies.iter().map(|body| read(body)).collect();
         insta::assert_snapshot!(read.join("\n"), @r#"
@@ -264,6 +244,7 @@ mod tests {
         refused {"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid request: batches are not part of LSP"},"id":null}
         refused {"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid request: not an object"},"id":null}
         refused {"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: EOF while parsing an object at line 1 column 1"},"id":null}
+        refused {"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error: EOF while parsing an object at line 1 column 47"},"id":7}
         "#);
     }
 

@@ -1,58 +1,15 @@
 //! JSON of servers as values.
 
+use kontext_syntax::json::without_lone_surrogates;
 use serde_json::Value;
 
 /// Decodes JSON. Halves of surrogate pairs, which JavaScript leaves where it cuts a text, become
 /// replacement characters.
 pub(super) fn value(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str(text).or_else(|error| match mended(text) {
-        Some(text) => serde_json::from_str(&text),
+    serde_json::from_str(text).or_else(|error| match without_lone_surrogates(text.as_bytes()) {
+        Some(text) => serde_json::from_slice(&text),
         None => Err(error),
     })
-}
-
-/// The text with every escape of half a surrogate pair replaced; `None` where there is none.
-fn mended(text: &str) -> Option<String> {
-    let mut mended = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut any = false;
-    while let Some((before, after)) = rest.split_once('\\') {
-        mended.push_str(before);
-        let (escape, next) = match (unit(after), after.get(5..)) {
-            (Some(0xd800..0xdc00), Some(next)) => {
-                let low = next.strip_prefix('\\').and_then(unit);
-                match (low, after.split_at_checked(11)) {
-                    (Some(0xdc00..0xe000), Some(pair)) => pair,
-                    _ => ("", next),
-                }
-            }
-            (Some(0xdc00..0xe000), Some(next)) => ("", next),
-            // Whatever is escaped, a backslash too, goes with its backslash.
-            _ => {
-                let length = after.chars().next().map_or(0, char::len_utf8);
-                after.split_at_checked(length).unwrap_or((after, ""))
-            }
-        };
-        if escape.is_empty() && !after.is_empty() {
-            any = true;
-            mended.push('\u{fffd}');
-        } else {
-            mended.push('\\');
-            mended.push_str(escape);
-        }
-        rest = next;
-    }
-    mended.push_str(rest);
-    any.then_some(mended)
-}
-
-/// The number in `uXXXX` at the start.
-fn unit(text: &str) -> Option<u16> {
-    let digits = text.strip_prefix('u')?.get(..4)?;
-    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    u16::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kontext_syntax::json::is_nested_deeper;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -16,6 +17,10 @@ use super::supervisor::{Inner, Look};
 use super::{CallFault, CallOptions, ServerSpec, State, Tools, decode, http, message};
 use crate::driver::{MOST_READ, excerpt, too_large};
 use crate::fault::{Fault, FaultKind};
+
+/// How deep a result may be nested: common parsers read 127 levels, and the message around the
+/// result is one.
+const MOST_NESTED: usize = 126;
 
 /// How often a tool may ask for more within one call (2026-07-28).
 const MOST_ROUNDS: usize = 10;
@@ -166,7 +171,8 @@ impl Server {
     /// # Errors
     ///
     /// The server cannot be used (see [`Server::ready`]), gives no answer in time, ends meanwhile,
-    /// answers with more than [`MOST_READ`] bytes or with an error, which comes verbatim.
+    /// answers with more than [`MOST_READ`] bytes, with JSON nested too deeply for most parsers, or
+    /// with an error, which comes verbatim.
     pub async fn call_raw(
         &self,
         method: &str,
@@ -221,9 +227,19 @@ impl Server {
                     session.serves();
                     return Err(CallFault::Fault(too_large("the server")));
                 }
+                Ok(result) if is_nested_deeper(result.get().as_bytes(), MOST_NESTED) => {
+                    session.serves();
+                    return Err(CallFault::Fault(too_deep()));
+                }
                 Ok(result) => {
                     session.serves();
                     return Ok(result);
+                }
+                Err(Failure::Rpc(error))
+                    if is_nested_deeper(error.raw.get().as_bytes(), MOST_NESTED) =>
+                {
+                    session.serves();
+                    return Err(CallFault::Fault(too_deep()));
                 }
                 Err(Failure::Rpc(error)) => {
                     session.serves();
@@ -345,4 +361,9 @@ impl Asked {
         };
         Ok(Value::Object(params).to_string())
     }
+}
+
+fn too_deep() -> Fault {
+    let words = format!("the server's answer is nested more than {MOST_NESTED} levels deep");
+    Fault::new(FaultKind::Malformed, words)
 }
