@@ -159,8 +159,9 @@ impl Engine {
                 let kept = plan.get(name).is_some_and(|planned| {
                     planned.is_active() && Launch::of(planned) == running.launch
                 });
-                if !kept {
-                    ended.push(running.server.clone());
+                match plan.get(name).filter(|_| kept) {
+                    Some(planned) => running.server.set_timeout(planned.timeout()),
+                    None => ended.push(running.server.clone()),
                 }
                 kept
             });
@@ -193,8 +194,12 @@ impl Engine {
     /// Starts the servers whose tools are to be offered, in the background: the caller does not
     /// wait.
     pub fn start_exposed(&self) {
+        self.start(|_| true);
+    }
+
+    fn start(&self, which: impl Fn(&Planned) -> bool) {
         for planned in self.plan().active() {
-            if planned.exposes_server() {
+            if planned.exposes_server() && which(planned) {
                 match self.server(planned) {
                     Ok(server) => server.start(),
                     Err(fault) => {
@@ -253,13 +258,15 @@ impl Engine {
         let mut deadline = Instant::now();
         let began = deadline;
         loop {
+            // A change of the configuration may have ended a server that is to be started anew.
+            self.start(|planned| self.running(planned.name()).is_none());
             if let Some(tool) = self.catalogue().get(name) {
                 return Some(tool.clone());
             }
             let plan = self.plan();
             let starting = plan.active().filter(|planned| self.is_starting(planned));
-            let longest = starting.map(|planned| planned.adapter.timeout_ms).max()?;
-            deadline = deadline.max(began + Duration::from_millis(longest));
+            let longest = starting.map(Planned::timeout).max()?;
+            deadline = deadline.max(began + longest);
             let changed = tokio::time::timeout_at(deadline, changes.changed()).await;
             if !matches!(changed, Ok(Ok(()))) {
                 return None;
@@ -486,6 +493,8 @@ impl Launch {
         adapter.expose = Expose::None;
         adapter.prefix = None;
         adapter.weight = 0.0;
+        // A server that runs takes over a new limit.
+        adapter.timeout_ms = 0;
         Self {
             adapter,
             globals: Arc::clone(&planned.context.globals),
@@ -505,3 +514,6 @@ pub fn state_name(state: &State) -> &'static str {
         State::Stopped => "stopped",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,5 @@
 //! What the server of an adapter is started with.
 
-use std::time::Duration;
-
 use crate::driver::mcp::{ServerSpec, TransportSpec};
 use crate::driver::process::Spawn;
 use crate::fault::Fault;
@@ -35,7 +33,7 @@ pub(crate) fn spec(planned: &Planned) -> Result<ServerSpec, Fault> {
     Ok(ServerSpec {
         name: adapter.name.clone(),
         transport,
-        timeout: Duration::from_millis(adapter.timeout_ms),
+        timeout: planned.timeout(),
         root: planned.root.to_path_buf(),
         redactor: planned.redactor().clone(),
     })

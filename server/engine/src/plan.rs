@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use kontext_config::facts::{Facts, Now};
@@ -128,6 +129,11 @@ impl Planned {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.adapter.name
+    }
+
+    /// How long its requests may take.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.adapter.timeout_ms)
     }
 
     /// Whether it may be called.

@@ -100,7 +100,7 @@ impl Engine {
         let redacted = |fault| fails(planned.redactor().fault(fault));
         let server = self.server(planned).map_err(redacted)?;
         let options = CallOptions {
-            timeout: Some(Duration::from_millis(planned.adapter.timeout_ms)),
+            timeout: Some(planned.timeout()),
             progress,
             meta: match meta {
                 Some(Value::Object(meta)) => Some(passed_on(meta)),
@@ -134,7 +134,7 @@ impl Engine {
             )));
         }
         let server = self.restart(planned).await.map_err(fails)?;
-        let limit = Duration::from_millis(planned.adapter.timeout_ms).max(START);
+        let limit = planned.timeout().max(START);
         let ready = server.ready(limit).await;
         ready.map_err(|fault| fails(planned.redactor().fault(fault)))?;
         let tools = server.tools();

@@ -60,6 +60,12 @@ impl Server {
         self.inner().start();
     }
 
+    /// Changes the time limit of requests without one of their own, and of the next start. What
+    /// has begun keeps its limit.
+    pub fn set_timeout(&self, timeout: Duration) {
+        self.inner().set_timeout(timeout);
+    }
+
     /// Stops it, forgets its failures and begins to start it again.
     pub async fn restart(&self) {
         self.stop().await;
@@ -208,7 +214,7 @@ impl Server {
         params: &str,
         options: CallOptions,
     ) -> Result<Box<RawValue>, CallFault> {
-        let limit = options.timeout.unwrap_or(self.spec().timeout);
+        let limit = options.timeout.unwrap_or(self.inner().timeout());
         let with_meta;
         let params = match options.meta {
             Some(meta) => {

@@ -1,5 +1,6 @@
 //! Keeps one server: starts it, watches it, lists its tools, ends it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -39,6 +40,8 @@ const MOST_QUIET: Duration = Duration::from_secs(1);
 pub(super) struct Inner {
     pub(super) spec: ServerSpec,
     pub(super) common: Arc<Common>,
+    /// The time limit of its requests, in milliseconds; the first is that of `spec`.
+    timeout: AtomicU64,
     slot: Mutex<Slot>,
     /// Follows `slot`; sent while its lock is held.
     state: watch::Sender<State>,
@@ -88,11 +91,21 @@ impl Inner {
         let common = Common::new(Log::new(spec.redactor.clone()), &spec.root);
         Self {
             common: Arc::new(common),
+            timeout: AtomicU64::new(millis(spec.timeout)),
             slot: Mutex::default(),
             state: watch::Sender::new(State::NotStarted),
             tools: watch::Sender::default(),
             spec,
         }
+    }
+
+    /// The time limit of requests that begin now.
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn set_timeout(&self, timeout: Duration) {
+        self.timeout.store(millis(timeout), Ordering::Relaxed);
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {
@@ -272,6 +285,10 @@ impl Inner {
     }
 }
 
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// How long a server is left alone after so many failures in a row: the first costs nothing.
 fn rest(failures: u32) -> Duration {
     match failures.checked_sub(2) {
@@ -368,7 +385,7 @@ async fn open(inner: &Arc<Inner>) -> Result<Live, Fault> {
             (None, Session::new(common, Wire::Http(wire)))
         }
     };
-    let limit = inner.spec.timeout.max(START);
+    let limit = inner.timeout().max(START);
     let greeted = tokio::select! {
         biased;
         greeted = tokio::time::timeout(limit, handshake::greet(&session)) => greeted,
@@ -420,7 +437,7 @@ async fn listed(
 ) -> Result<Live, Fault> {
     let result = tokio::select! {
         biased;
-        result = tools::list(&session, inner.spec.timeout) => result,
+        result = tools::list(&session, inner.timeout()) => result,
         over = session.ended() => return Err(fallen(child, over, &session).await),
     };
     inner.publish(|tools| {
@@ -495,7 +512,7 @@ async fn refresh(inner: Arc<Inner>, session: Arc<Session>) {
                 break;
             }
         }
-        match tools::list(&session, inner.spec.timeout).await {
+        match tools::list(&session, inner.timeout()).await {
             Ok(listed) => inner.publish(|tools| {
                 tools.tools = listed.tools;
                 tools.notes = listed.notes;
