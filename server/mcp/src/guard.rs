@@ -386,6 +386,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Guard<R> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.out = None;
+        self.lane.fall_silent();
         if let Some(writer) = self.writer.take() {
             let stop = writer.abort_handle();
             // A client that does not read must not keep its connection for ever.

@@ -130,6 +130,12 @@ impl Lane {
         });
     }
 
+    /// The client has gone: what servers tell of themselves does not keep its connection open.
+    pub(crate) fn fall_silent(&self) {
+        let mut teller = self.teller.lock().unwrap_or_else(PoisonError::into_inner);
+        teller.abort_all();
+    }
+
     /// `logging/setLevel`, as the client sent it.
     pub(crate) fn set_level(&self, params: Option<&Map<String, Value>>) {
         if let Some(level) = params.and_then(|params| params.get("level")) {

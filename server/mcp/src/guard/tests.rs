@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use crate::Gates;
 use crate::testing::{Client, Studio, call, modern, request};
 use crate::tools::TOOLS;
 
@@ -79,6 +80,17 @@ async fn every_version_of_the_handshake_era_is_agreed_to_and_others_get_the_newe
         assert!(answer["result"].get("resultType").is_none(), "{asked}");
         client.close().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_with_nothing_open_ends_at_once() {
+    let mut client = Client::new(Studio::at_work("", Gates::default()), TOOLS);
+    client.initialize("2025-11-25").await;
+    client.ask(request(1, "ping", json!({}))).await;
+    // The clock moves only where everything waits for it.
+    let end = tokio::time::Instant::now();
+    client.close().await;
+    assert!(end.elapsed() < super::LAST_WRITES);
 }
 
 #[tokio::test]
