@@ -246,6 +246,14 @@ async fn spellings_of_one_uri_are_one_document() {
                 assert!(known, "{uri}");
             }
         });
+        // Closed by any of them it is closed, and told of as it was opened.
+        client.notify(
+            "textDocument/didClose",
+            json!({"textDocument": {"uri": spellings[2]}}),
+        );
+        client
+            .diagnostics_where(opened_by, |found| found.is_empty())
+            .await;
     }
 }
 

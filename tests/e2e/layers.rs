@@ -381,6 +381,35 @@ async fn several_roots_share_the_user_layer_and_come_and_go() {
 }
 
 #[tokio::test]
+async fn a_shared_layer_counts_before_it_is_first_saved() {
+    for (file, first) in [(".kontext.toml", true), (".ai/kontext.toml", false)] {
+        let place = Fixture::new(&[]).git("https://example.org/acme/shop.git");
+        place.write_config("config.toml", PLAIN);
+        let mut client = editor(&place).await;
+        let (uri, text) = (place.uri(file), "[adapters.u]\nweight = 0.5\n");
+        client.open(&uri, text);
+        let found = client.diagnostics(&uri, 1).await;
+        assert!(found.is_empty(), "{file}: {found:?}");
+        client.hints_where(&uri, |hints| hints.len() == 1).await;
+        let mut agent = agent(&place).await;
+        let status = agent.until("kontext_status", json!({}), joined).await;
+        assert_eq!(adapter(&status, "u")["status"], "active", "{status}");
+        // Once it is saved it is the same document, and where another takes its place it is none.
+        place.write(file, text);
+        client.save(&uri);
+        let version = client.replace(&uri, "weight", "wight");
+        assert_eq!(
+            codes(&client.diagnostics(&uri, version).await),
+            ["unknown-key"]
+        );
+        if first {
+            client.close(&uri);
+        }
+        assert_eq!(client.quit().await, Some(0));
+    }
+}
+
+#[tokio::test]
 async fn without_a_root_a_document_brings_its_own_layers() {
     let place = Fixture::new(&[
         (".git/HEAD", "ref: refs/heads/main\n"),

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use kontext_syntax::template::{Fault, FaultKind, Part, Template};
+use kontext_syntax::text::visible;
 use kontext_syntax::toml::{Node, NodeKind};
 use regex::Regex;
 use rustc_hash::FxHashMap;
@@ -478,17 +479,13 @@ fn under_root(path: &str, shown: &str, root: &Path) -> Result<(String, &'static 
 }
 
 /// A value of the user's in a sentence: on one line, cut where it is very long.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const MOST: usize = 200;
-    let mut shown: String = text
-        .chars()
-        .take(MOST)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(MOST).is_some() {
-        shown.push('…');
+    let shown = visible(text);
+    match shown.char_indices().nth(MOST) {
+        Some((end, _)) => format!("`{}…`", shown.get(..end).unwrap_or_default()),
+        None => format!("`{shown}`"),
     }
-    format!("`{shown}`")
 }
 
 fn unset(names: &[String]) -> String {

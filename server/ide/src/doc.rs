@@ -1,5 +1,7 @@
 //! A small model of text for people, from which Markdown and plain text are made alike.
 
+use kontext_syntax::text::visible;
+
 /// A text: blocks in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Doc {
@@ -135,7 +137,7 @@ impl Line {
             .map(|span| match span {
                 Span::Marked(text) => one_line(text),
                 Span::Code(text) => {
-                    let text = one_line(text);
+                    let text = visible(text);
                     let run = longest_run(&text);
                     let fence = "`".repeat(run + 1);
                     let pad = if run > 0 || text.is_empty() { " " } else { "" };
@@ -149,8 +151,8 @@ impl Line {
         self.spans
             .iter()
             .map(|span| match span {
-                Span::Marked(text) => one_line(&text.replace(['`', '*'], "")),
-                Span::Code(text) => one_line(text),
+                Span::Marked(text) => one_line(&unmarked(text)),
+                Span::Code(text) => visible(text).into_owned(),
             })
             .collect()
     }
@@ -158,6 +160,16 @@ impl Line {
 
 fn one_line(text: &str) -> String {
     text.replace("\r\n", " ").replace(['\n', '\r'], " ")
+}
+
+/// The text without its marks: of code spans only the backticks go, a `*` in them is a character.
+fn unmarked(text: &str) -> String {
+    let mut in_code = false;
+    let kept = text.chars().filter(|c| {
+        in_code ^= *c == '`';
+        *c != '`' && (in_code || *c != '*')
+    });
+    kept.collect()
 }
 
 fn longest_run(text: &str) -> usize {
@@ -184,5 +196,17 @@ mod tests {
             "### `` a`b `` of **all**\n\n- see `x`\n- `  `\n\n````toml\nx = \"```\"\n````"
         );
         assert_eq!(doc.plain(), "a`b of all\n\n- see x\n- \n\n    x = \"```\"");
+    }
+
+    #[test]
+    fn characters_are_shown_and_not_sent() {
+        let mut doc = Doc::default();
+        let line = Line::name("C:\notes\u{c}lags.json").then(" of *all*, `docs/*_x*.json`");
+        doc.list([line]);
+        assert_eq!(doc.plain(), r"- C:\notes\flags.json of all, docs/*_x*.json");
+        assert_eq!(
+            doc.markdown(),
+            r"- `C:\notes\flags.json` of *all*, `docs/*_x*.json`"
+        );
     }
 }

@@ -276,6 +276,37 @@ op = "search"
 }
 
 #[tokio::test]
+async fn what_is_not_trusted_changes_no_preview_of_what_is_in_force() {
+    let shared = r#"
+[adapters.wiki.headers]
+X-Line = "evil"
+[adapters.wiki]
+url = "http://evil.example"
+[adapters.wiki.ops.read]
+path = "/new"
+"#;
+    let own = "[adapters.wiki]\ndriver = \"http\"\nurl = \"http://good.example\"\n[adapters.wiki.ops.search]\npath = \"/s\"\n";
+    let place = Fixture::new(&[(".kontext.toml", shared)]).git("https://github.com/acme/press.git");
+    place.write_config("config.toml", &format!("{OPEN}{own}"));
+    let mut agent = agent(&place).await;
+    let mut preview = async |op: &str| {
+        let arguments = json!({"adapter": "wiki", "op": op, "inputs": {"query": "x", "uri": "x"}});
+        agent
+            .structured("kontext_preview", arguments)
+            .await
+            .to_string()
+    };
+    let search = preview("search").await;
+    assert!(
+        search.contains("good.example") && !search.contains("evil"),
+        "{search}"
+    );
+    // What it adds is shown as it would be, for whoever is to decide.
+    let read = preview("read").await;
+    assert!(read.contains("evil.example/new"), "{read}");
+}
+
+#[tokio::test]
 async fn of_two_folders_the_first_has_the_name() {
     let shared = |word: &str| {
         format!(

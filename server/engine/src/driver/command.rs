@@ -13,12 +13,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::ChildStdin;
 
 use super::process::{self, Group, Spawn};
-use super::program::quoted;
 use super::{MOST_READ, one_line, too_large};
 use crate::context::Context;
 use crate::fault::{Fault, FaultKind};
 use crate::request::{self, CommandLine};
 use crate::secrets::Redactor;
+use kontext_config::when::quoted;
 
 /// How much of what a program says about an error is shown, in characters.
 const MOST_SHOWN: usize = 400;

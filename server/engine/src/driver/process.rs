@@ -6,10 +6,11 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use kontext_config::facts::Env;
+use kontext_config::when::quoted;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::kin::{self, Kin, Mark};
-use super::program::{self, quoted};
+use super::program;
 use super::reaper;
 use crate::fault::{Fault, FaultKind};
 use crate::may_start::MayStart;

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf, is_separator};
 
 use kontext_config::facts::Env;
+use kontext_config::when::quoted;
 
 use crate::fault::{Fault, FaultKind};
 
@@ -160,18 +161,4 @@ fn is_executable(meta: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_executable(meta: &fs::Metadata) -> bool {
     meta.is_file()
-}
-
-/// A text in a sentence: on one line, cut where it is very long.
-pub(crate) fn quoted(text: &str) -> String {
-    const MOST: usize = 200;
-    let mut shown: String = text
-        .chars()
-        .take(MOST)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if text.chars().nth(MOST).is_some() {
-        shown.push('…');
-    }
-    format!("`{shown}`")
 }

@@ -19,6 +19,21 @@ fn text(pids: &std::path::Path, more: &str) -> String {
 
 #[cfg(unix)]
 #[tokio::test]
+async fn what_a_start_takes_is_no_part_of_the_limit_of_a_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = text(&folder.path().join("pids"), "timeout_ms = 3000");
+    config = config.replace("env = { ", "env = { MODE = \"silent\", ");
+    config.push_str("[adapters.s.ops.search]\ntool = \"find\"\n");
+    let engine = engine(&config);
+    let inputs = crate::inputs::Inputs::default();
+    let called = engine.call("s", "search", &inputs).await;
+    let error = called.unwrap_err().to_string();
+    assert!(error.contains("no answer within 3000 ms"), "{error}");
+    engine.stop().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn a_new_limit_leaves_the_server_alone_and_a_new_command_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");

@@ -89,6 +89,32 @@ impl Root {
         true
     }
 
+    /// Whether a document is the shared layer that is not on disk yet: it counts from then on, as
+    /// an open document of a layer with a fixed place does.
+    pub(super) fn expects(&mut self, key: &DocKey) -> bool {
+        if self.places.shared.is_some() {
+            return false;
+        }
+        let candidates = &self.places.shared_candidates;
+        let Some(path) = candidates
+            .iter()
+            .find(|path| DocKey::from_path(path) == *key)
+        else {
+            return false;
+        };
+        self.layers
+            .retain(|(kind, _, _)| *kind != LayerKind::Shared);
+        let above = |(kind, _, _): &(LayerKind, PathBuf, DocKey)| *kind > LayerKind::Shared;
+        let at = self
+            .layers
+            .iter()
+            .position(above)
+            .unwrap_or(self.layers.len());
+        self.layers
+            .insert(at, (LayerKind::Shared, path.clone(), key.clone()));
+        true
+    }
+
     /// Whether a text of the shared layer is trusted. It is one that was looked at on disk and
     /// accepted, or says the same: an edit that changes nothing waits for nothing, and any other is
     /// not trusted before it is saved and accepted.

@@ -135,13 +135,14 @@ impl State {
     /// submodule, or because the client named no folder at all. True where it brought one.
     pub(super) fn adopt(&mut self, key: &DocKey) -> bool {
         let Some(path) = key.path() else { return false };
-        if self.is_layer(key) {
+        if self.is_layer(key) || self.roots.iter_mut().any(|root| root.expects(key)) {
             return false;
         }
         let Some(folder) = path.parent() else {
             return false;
         };
-        let root = self.discover(folder, false);
+        let mut root = self.discover(folder, false);
+        root.expects(key);
         if root.role(0, key).is_some() || self.roots.is_empty() {
             self.add_root(root);
             self.read_layers();

@@ -123,7 +123,12 @@ impl Store {
         let Some(buffer) = state.buffers.get_mut(&key) else {
             return;
         };
-        buffer.uris.retain(|open| **open != *uri);
+        let exact = buffer.uris.iter().position(|open| **open == *uri);
+        // Clients close a document under another spelling of the URI they have opened it with.
+        let only = || (buffer.uris.len() == 1).then_some(0);
+        if let Some(at) = exact.or_else(only) {
+            buffer.uris.remove(at);
+        }
         if buffer.uris.is_empty() || buffer.uris.iter().all(|open| DocKey::from_uri(open) != key) {
             state.buffers.remove(&key);
             if let Some(path) = key.path().map(Path::to_path_buf)

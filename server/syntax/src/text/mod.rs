@@ -3,6 +3,8 @@
 //! Inside, everything is a UTF-8 byte offset (`u32`). Only the wires speak lines and characters;
 //! [`LineIndex`] translates.
 
+use std::borrow::Cow;
+
 mod edit;
 mod line_index;
 mod position;
@@ -10,6 +12,27 @@ mod position;
 pub use edit::{Change, Edit, apply};
 pub use line_index::LineIndex;
 pub use position::{Encoding, Position};
+
+/// A text in a sentence or a title: on one line, with its control characters as TOML escapes them,
+/// so that a path which was written `"C:\temp"` shows what became of it.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '\u{8}' => shown.push_str("\\b"),
+            '\t' => shown.push_str("\\t"),
+            '\n' => shown.push_str("\\n"),
+            '\u{c}' => shown.push_str("\\f"),
+            '\r' => shown.push_str("\\r"),
+            c if c.is_control() => shown.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
 
 /// The longest text, in bytes, that offsets can address. Who takes text in from outside refuses
 /// a longer one, and an edit that would make one.
