@@ -286,6 +286,10 @@ fn changes(saved: &str, buffer: &str) -> Vec<answers::Change> {
 }
 
 impl Answers for Picture {
+    fn version(&self) -> u64 {
+        self.snapshot.revision
+    }
+
     fn gates(&self) -> Gates {
         // What every workspace opens: an agent's session is not bound to one of them.
         let mut settings = self

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -58,6 +59,8 @@ pub struct KontextServer {
 struct Session {
     /// Subscribed URIs (`resources/subscribe`) with a fingerprint of the text last told.
     subscribed: Mutex<Fingerprints>,
+    /// The version of the picture that the client was last shown.
+    shown: AtomicU64,
 }
 
 type Fingerprints = BTreeMap<String, Option<u64>>;
@@ -92,12 +95,29 @@ impl KontextServer {
         Arc::clone(&self.source)
     }
 
+    /// An answer from the newest snapshot, for the client to see.
+    async fn show<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&dyn Answers) -> T + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let shown = move |answers: &dyn Answers| (answers.version(), question(answers));
+        let (version, answer) = ask(&self.source, shown).await?;
+        self.session.shown.fetch_max(version, Ordering::Relaxed);
+        Ok(answer)
+    }
+
     fn starting(&self) -> MutexGuard<'_, Vec<(SubscriptionFilter, Changes)>> {
         self.starting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Session {
+    /// Whether the client was shown a version between these two: what it knows is neither.
+    fn has_seen_between(&self, told: u64, now: u64) -> bool {
+        let shown = self.shown.load(Ordering::Relaxed);
+        told < shown && shown < now
+    }
+
     fn subscribed(&self) -> MutexGuard<'_, Fingerprints> {
         self.subscribed
             .lock()
@@ -255,9 +275,7 @@ impl ServerHandler for KontextServer {
             return Ok(tools::result(Err(words)).into());
         }
         let reply = match tool.run {
-            Run::Snapshot(run) => {
-                ask(&self.source, move |answers| run(answers, &arguments)).await?
-            }
+            Run::Snapshot(run) => self.show(move |answers| run(answers, &arguments)).await?,
             Run::Adapters(run) => match self.source.engine() {
                 Some(engine) => {
                     tokio::select! {
@@ -301,7 +319,10 @@ impl ServerHandler for KontextServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri.clone();
-        match ask(&self.source, move |answers| resources::read(answers, &uri)).await? {
+        match self
+            .show(move |answers| resources::read(answers, &uri))
+            .await?
+        {
             Some(contents) => Ok(ReadResourceResult::new(vec![contents]).into()),
             None => Err(unknown_resource(&request.uri)),
         }
@@ -365,7 +386,9 @@ impl ServerHandler for KontextServer {
             .map(|uri| (uri, None))
             .collect();
         let unknown = known.clone();
-        refresh(&self.source, &mut known).await?;
+        let mut told = refresh(&self.source, &self.session, 0, &mut known)
+            .await?
+            .now;
         if changes.are_waiting() {
             // The texts seen may be the changed ones already: tell of all rather than of none.
             known = unknown;
@@ -384,7 +407,9 @@ impl ServerHandler for KontextServer {
                 over(sink.notify_resource_list_changed().await)?;
             }
             if news.contents {
-                for uri in refresh(&self.source, &mut known).await? {
+                let found = refresh(&self.source, &self.session, told, &mut known).await?;
+                told = found.now;
+                for uri in found.changed {
                     over(sink.notify_resource_updated(uri).await)?;
                 }
             }
@@ -400,34 +425,43 @@ fn over(sent: Result<(), SubscriptionSendError>) -> Result<(), ErrorData> {
     }
 }
 
-/// Brings `known` up to date and names the URIs whose text differs.
+/// What a look at subscribed resources has found.
+struct Found {
+    /// The version of the picture that was looked at.
+    now: u64,
+    /// The URIs that the client does not know as they are.
+    changed: Vec<String>,
+}
+
+/// Brings `known` up to date and names the URIs whose text differs from that of the version `told`.
+/// All of them where the client has looked in between: what it saw may have come and gone.
 async fn refresh(
     source: &Arc<dyn Source>,
+    session: &Session,
+    told: u64,
     known: &mut Fingerprints,
-) -> Result<Vec<String>, ErrorData> {
-    if known.is_empty() {
-        return Ok(Vec::new());
-    }
+) -> Result<Found, ErrorData> {
     let uris: Vec<String> = known.keys().cloned().collect();
-    let now = ask(source, move |answers| {
-        uris.into_iter()
-            .map(|uri| {
-                let print = fingerprint(answers, &uri);
-                (uri, print)
-            })
-            .collect::<Vec<_>>()
+    let (now, prints) = ask(source, move |answers| {
+        let prints = uris.into_iter().map(|uri| {
+            let print = fingerprint(answers, &uri);
+            (uri, print)
+        });
+        let prints: Vec<_> = prints.collect();
+        (answers.version(), prints)
     })
     .await?;
+    let all = session.has_seen_between(told, now);
     let mut changed = Vec::new();
-    for (uri, print) in now {
+    for (uri, print) in prints {
         if let Some(last) = known.get_mut(&uri)
-            && *last != print
+            && (all || *last != print)
         {
             *last = print;
             changed.push(uri);
         }
     }
-    Ok(changed)
+    Ok(Found { now, changed })
 }
 
 /// What is new since the last time.
@@ -476,8 +510,10 @@ async fn notify_session(
     source: Arc<dyn Source>,
     mut changes: Changes,
 ) {
+    let version = ask(&source, |answers| answers.version());
+    let mut told = version.await.unwrap_or_default();
     while let Some(news) = changes.next().await {
-        if let Err(error) = tell(&peer, &session, &source, news).await {
+        if let Err(error) = tell(&peer, &session, &source, news, &mut told).await {
             tracing::debug!(%error, "the client can no longer be notified");
             return;
         }
@@ -489,6 +525,7 @@ async fn tell(
     session: &Session,
     source: &Arc<dyn Source>,
     news: News,
+    told: &mut u64,
 ) -> Result<(), ServiceError> {
     if news.tools {
         peer.notify_tool_list_changed().await?;
@@ -498,10 +535,11 @@ async fn tell(
     }
     if news.contents {
         let mut known = session.subscribed().clone();
-        let changed = refresh(source, &mut known)
+        let found = refresh(source, session, *told, &mut known)
             .await
             .map_err(ServiceError::McpError)?;
-        for uri in changed {
+        *told = found.now;
+        for uri in found.changed {
             {
                 // Unsubscribed in the meantime: say nothing and do not bring it back.
                 let mut subscribed = session.subscribed();

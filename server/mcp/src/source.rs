@@ -68,6 +68,11 @@ pub enum CheckTarget<'a> {
 /// Methods may take their time (they run on a blocking thread) and may panic without harm to the
 /// session: the caller gets an error.
 pub trait Answers: Send + Sync {
+    /// Counts up with every change of the picture.
+    fn version(&self) -> u64 {
+        0
+    }
+
     /// The gates as the trusted layers and the editor set them.
     fn gates(&self) -> Gates;
 
