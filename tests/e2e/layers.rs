@@ -65,6 +65,29 @@ async fn a_layer_behind_a_link_is_one_document_by_either_path() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_that_leads_elsewhere_is_followed() {
+    let place = Fixture::new(&[]);
+    let link = place.config_path("config.toml");
+    std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+    let lead_to = |name: &str| {
+        let real = place.outside(name);
+        let text = format!("[adapters.{name}]\ndriver = \"command\"\ncommand = [\"true\"]\n");
+        std::fs::write(&real, text).unwrap();
+        let beside = link.with_extension("new");
+        std::os::unix::fs::symlink(&real, &beside).unwrap();
+        std::fs::rename(&beside, &link).unwrap();
+    };
+    lead_to("one");
+    let mut agent = agent(&place).await;
+    for name in ["one", "two", "three"] {
+        lead_to(name);
+        let follows = |status: &Value| status["adapters"][0]["name"] == name;
+        agent.until("kontext_status", json!({}), follows).await;
+    }
+}
+
 #[tokio::test]
 async fn an_edited_buffer_counts_until_it_is_closed_and_then_the_disk() {
     let place = Fixture::new(&[]).git("https://example.org/acme/shop.git");
@@ -389,7 +412,7 @@ async fn a_shared_layer_counts_before_it_is_first_saved() {
         let (uri, text) = (place.uri(file), "[adapters.u]\nweight = 0.5\n");
         client.open(&uri, text);
         let found = client.diagnostics(&uri, 1).await;
-        assert!(found.is_empty(), "{file}: {found:?}");
+        assert_eq!(codes(&found), ["untrusted-layer"], "{file}: {found:?}");
         client.hints_where(&uri, |hints| hints.len() == 1).await;
         let mut agent = agent(&place).await;
         let status = agent.until("kontext_status", json!({}), joined).await;
@@ -400,7 +423,7 @@ async fn a_shared_layer_counts_before_it_is_first_saved() {
         let version = client.replace(&uri, "weight", "wight");
         assert_eq!(
             codes(&client.diagnostics(&uri, version).await),
-            ["unknown-key"]
+            ["untrusted-layer", "unknown-key"]
         );
         if first {
             client.close(&uri);

@@ -12,9 +12,36 @@ const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash", "fish"];
 const OTHER_SHELLS: &[&str] = &["cmd", "powershell", "pwsh"];
 /// Programs that start the program behind them.
 const STARTERS: &[&str] = &[
-    "env", "busybox", "sudo", "doas", "nice", "nohup", "time", "timeout", "setsid", "stdbuf",
+    "env",
+    "busybox",
+    "sudo",
+    "doas",
+    "nice",
+    "nohup",
+    "time",
+    "timeout",
+    "setsid",
+    "stdbuf",
     "exec",
+    "xargs",
+    "find",
+    "fd",
+    "parallel",
+    "ionice",
+    "chrt",
+    "taskset",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "setpriv",
+    "prlimit",
+    "strace",
+    "bwrap",
+    "firejail",
+    "systemd-run",
 ];
+/// Programs that hand what follows their `-c` to a shell.
+const HANDS_ON: &[&str] = &["su", "runuser", "flock", "script"];
 
 /// Inputs that do not come as free text from outside.
 const HARMLESS: &[&str] = &["limit", "output_file"];
@@ -86,7 +113,9 @@ pub fn ends_in(expr: &Expr, filter: &str) -> bool {
 /// Whether the element at `at` is text that a shell reads as a script.
 pub fn is_script(argv: &[Option<&str>], at: usize) -> bool {
     let text = |at: usize| argv.get(at).copied().flatten();
-    let is_shell = |name: &str| SHELLS.contains(&name) || OTHER_SHELLS.contains(&name);
+    let is_shell = |name: &str| {
+        SHELLS.contains(&name) || OTHER_SHELLS.contains(&name) || HANDS_ON.contains(&name)
+    };
     let mut program = 0;
     let mut name = text(program).map(program_name);
     if name.as_deref().is_some_and(|name| STARTERS.contains(&name)) {
@@ -98,7 +127,7 @@ pub fn is_script(argv: &[Option<&str>], at: usize) -> bool {
     let Some(name) = name else { return false };
     let behind =
         |is_flag: fn(&str) -> bool| (program + 1..at).find(|at| text(*at).is_some_and(is_flag));
-    if SHELLS.contains(&name.as_str()) {
+    if SHELLS.contains(&name.as_str()) || HANDS_ON.contains(&name.as_str()) {
         // The first operand behind the flag is the script, the rest are its arguments.
         let Some(flag) = behind(|flag| {
             flag == "--command"
@@ -122,6 +151,29 @@ pub fn is_script(argv: &[Option<&str>], at: usize) -> bool {
         return flag.is_some();
     }
     false
+}
+
+/// Whether the program reads its standard input as a script: a shell without one among its
+/// arguments.
+pub fn reads_script(argv: &[Option<&str>]) -> bool {
+    let text = |at: usize| argv.get(at).copied().flatten();
+    let is_in = |at: usize, names: &[&str]| {
+        text(at)
+            .map(program_name)
+            .is_some_and(|name| names.contains(&name.as_str()))
+    };
+    let Some(shell) = (0..argv.len()).find(|at| is_in(*at, SHELLS)) else {
+        return false;
+    };
+    if shell > 0 && !is_in(0, STARTERS) {
+        return false;
+    }
+    let mut arguments = (shell + 1..argv.len()).filter_map(text);
+    let is_option = |argument: &str| argument.starts_with(['-', '+']);
+    let says_so = |argument: &str| {
+        is_option(argument) && !argument.starts_with("--") && argument.contains('s')
+    };
+    arguments.clone().any(says_so) || arguments.all(is_option)
 }
 
 /// The file name of a program, without `.exe`, in small letters.

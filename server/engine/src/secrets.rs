@@ -1,19 +1,24 @@
 //! Secrets out of texts.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use kontext_config::eval::Vars;
 use kontext_config::facts::Env;
 use kontext_config::model::{Adapter, EnvValue, Op, TemplateText, ToolOp};
 use kontext_syntax::template::{Head, SegmentKind, Template};
-use percent_encoding::utf8_percent_encode;
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use regex::Regex;
 use serde_json::Value;
 
 use crate::context::Context;
 use crate::fault::Fault;
-use crate::request::{HttpRequest, is_secret_name};
+use crate::request::{CommandLine, HttpRequest, RESERVED, RESERVED_IN_PATH, is_secret_name};
 
 /// Shorter values are found in too many words to be taken out.
 const LEAST: usize = 4;
+
+/// Stands for a value that comes from no variable.
+const HIDDEN: &str = "‹hidden›";
 
 /// Takes the values of the environment that an adapter's templates name out of texts.
 #[derive(Clone, Default)]
@@ -66,12 +71,39 @@ impl Redactor {
                 self.add(credential, &mask);
             }
         }
-        if let Ok(url) = reqwest::Url::parse(&request.url)
-            && let Some(password) = url.password()
-        {
-            self.add(password, "‹hidden›");
+        if let Ok(url) = reqwest::Url::parse(&request.url) {
+            if let Some(password) = url.password() {
+                let decoded = percent_decode_str(password).decode_utf8_lossy();
+                let user = percent_decode_str(url.username()).decode_utf8_lossy();
+                // As the header says it.
+                let credential = BASE64_STANDARD.encode(format!("{user}:{decoded}"));
+                for text in [password, &*decoded, &*credential] {
+                    self.add(text, HIDDEN);
+                }
+            }
+            for (name, value) in url.query_pairs() {
+                if is_secret_name(&name) {
+                    self.add(&value, HIDDEN);
+                }
+            }
         }
         self.compile();
+        self
+    }
+
+    /// The same, which also knows the values that a program gets in variables whose names say that
+    /// they are secret.
+    #[must_use]
+    pub fn with_line(mut self, line: &CommandLine) -> Self {
+        let known = self.secrets.len();
+        for (name, value) in &line.env {
+            if let Some(value) = value.as_ref().filter(|_| is_secret_name(name)) {
+                self.add(value, HIDDEN);
+            }
+        }
+        if self.secrets.len() > known {
+            self.compile();
+        }
         self
     }
 
@@ -110,10 +142,20 @@ impl Redactor {
     fn add(&mut self, value: &str, mask: &str) {
         let json = Value::String(value.to_owned()).to_string();
         let json = json.trim_matches('"').to_owned();
-        let encoded = utf8_percent_encode(value, crate::request::RESERVED).to_string();
+        let ascii = in_ascii(&json);
+        let encoded = utf8_percent_encode(value, RESERVED).to_string();
+        let in_path = utf8_percent_encode(value, RESERVED_IN_PATH).to_string();
         let form = encoded.replace("%20", "+");
         let trimmed = value.trim().to_owned();
-        for text in [value.to_owned(), trimmed, encoded, form, json] {
+        for text in [
+            value.to_owned(),
+            trimmed,
+            encoded,
+            in_path,
+            form,
+            json,
+            ascii,
+        ] {
             if text.len() >= LEAST && !self.secrets.iter().any(|(known, _)| *known == text) {
                 self.secrets.push((text, mask.to_owned()));
             }
@@ -135,6 +177,21 @@ impl Redactor {
             Regex::new(&format!("(?i){}", alternatives.join("|"))).ok()
         };
     }
+}
+
+/// JSON text as programs write it that keep to ASCII.
+fn in_ascii(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    text
 }
 
 /// Scheme, host, port and path of a URL: what may be shown of it.
@@ -264,5 +321,42 @@ impl Names {
                 self.0.push(name);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_taken_out_in_whatever_way_it_is_written() {
+        let env = Env::new([("KEY".to_owned(), "k+e/y=ö\"1".to_owned())], false);
+        let redactor = Redactor::of(&["KEY".to_owned()], &env);
+        for written in [
+            "k+e/y=ö\"1",
+            "k%2Be/y%3D%C3%B6%221",
+            "k%2be%2fy%3d%c3%b6%221",
+            r#"k+e/y=ö\"1"#,
+            r#"k+e/y=\u00F6\"1"#,
+        ] {
+            assert_eq!(redactor.redact(written), "‹env.KEY›");
+        }
+    }
+
+    #[test]
+    fn what_a_request_carries_in_secret_places_is_taken_out() {
+        let request = HttpRequest {
+            method: "GET".to_owned(),
+            url: "http://usr:pw%2Bsecret@x.example/?api_key=lit-1234&q=open".to_owned(),
+            headers: Vec::new(),
+            body: None,
+        };
+        let redactor = Redactor::default().with_request(&request);
+        let credential = BASE64_STANDARD.encode("usr:pw+secret");
+        let text = format!("Basic {credential}, pw+secret, lit-1234, open");
+        assert_eq!(
+            redactor.redact(&text),
+            "Basic ‹hidden›, ‹hidden›, ‹hidden›, open"
+        );
     }
 }

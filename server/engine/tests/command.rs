@@ -80,6 +80,24 @@ command = ["printf", "%s|%s", "{{query}}", "{{vars.inner}}"]
 }
 
 #[tokio::test]
+async fn no_form_of_a_secret_is_in_an_error() {
+    let place = Place::new();
+    let fields = "command = [\"sh\", \"-c\", \"echo \\\"$API_KEY|$1|$2\\\" >&2; exit 3\", \"sh\", '{{env.SECRET_TOKEN|json}}', '{{env.SECRET_TOKEN|urlencode}}']\nenv = { API_KEY = \"sk-literal-1\" }";
+    let output = place.run(fields, json!({}), LONG).await.unwrap();
+    let words = output.failure.unwrap().to_string();
+    assert!(words.contains("‹hidden›|"), "{words}");
+    let secret = ENV
+        .iter()
+        .find(|(name, _)| *name == "SECRET_TOKEN")
+        .unwrap()
+        .1;
+    assert!(
+        !words.contains("sk-literal-1") && !words.contains(secret),
+        "{words}"
+    );
+}
+
+#[tokio::test]
 async fn an_option_in_a_query_runs_nothing() {
     let place = Place::new();
     let root = place.path();
@@ -330,7 +348,7 @@ async fn the_limit_ends_the_whole_group() {
     assert_eq!(fault.kind, FaultKind::TimedOut);
     assert_eq!(
         fault.message(),
-        "`sh` did not end within 2000 ms and was stopped"
+        "`sh` did not end within 2000 ms and was stopped; raise `timeout_ms` if it needs longer"
     );
     held.await.unwrap();
 }

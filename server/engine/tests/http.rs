@@ -487,7 +487,7 @@ async fn the_limit_covers_the_whole_call() {
         assert_eq!(
             fault.message(),
             format!(
-                "no answer from http://127.0.0.1:{}/s within 200 ms",
+                "no answer from http://127.0.0.1:{}/s within 200 ms; raise `timeout_ms` if it needs longer",
                 service.port
             )
         );

@@ -342,7 +342,10 @@ async fn a_late_answer_is_ignored_and_nothing_is_sent_twice() {
         .call_tool("find", serde_json::Map::new(), options);
     let error = call.await.unwrap_err();
     assert!(start.elapsed() >= Duration::from_millis(280));
-    assert_eq!(error.message(), "no answer within 300 ms");
+    assert_eq!(
+        error.message(),
+        "no answer within 300 ms; raise `timeout_ms` if it needs longer"
+    );
     assert_eq!(text(&fixture.find().await.unwrap()), "answer 2");
     fixture.go();
     tokio::time::timeout(LONG, messages.recv())

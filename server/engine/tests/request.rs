@@ -41,7 +41,7 @@ fn command(text: &str, given: Value) -> Result<request::CommandLine, Fault> {
 
 fn argv(command_field: &str, given: Value) -> Result<Vec<String>, String> {
     let text = format!(
-        "[adapters.a]\ndriver = \"command\"\nvars = {{ q = \"{{{{query}}}}\", none = \"\" }}\n[adapters.a.ops.search]\ncommand = {command_field}\n"
+        "[adapters.a]\ndriver = \"command\"\nvars = {{ q = \"{{{{query}}}}\", none = \"\", sh = \"sh\", flag = \"-c\" }}\n[adapters.a.ops.search]\ncommand = {command_field}\n"
     );
     match command(&text, given) {
         Ok(line) => Ok(line.argv),
@@ -323,6 +323,13 @@ fn a_shell_runs_no_input() {
         "[\"/bin/bash\", \"-lc\", \"echo '{{query|json}}'\"]",
         "[\"env\", \"-i\", \"A=1\", \"sh\", \"-c\", \"{{vars.q}}\"]",
         "[\"cmd.exe\", \"/c\", \"dir\", \"{{query}}\"]",
+        "[\"{{vars.sh}}\", \"-c\", \"echo {{query}}\"]",
+        "[\"sh\", \"{{vars.flag}}\", \"echo {{query}}\"]",
+        "[\"xargs\", \"sh\", \"-c\", \"echo {{query}}\"]",
+        "[\"find\", \".\", \"-exec\", \"sh\", \"-c\", \"echo {{query}}\", \";\"]",
+        "[\"flock\", \"f\", \"-c\", \"echo {{query}}\"]",
+        "[\"sh\"]\nstdin = \"echo {{query}}\"",
+        "[\"env\", \"bash\", \"-es\", \"x\"]\nstdin = \"echo {{vars.q}}\"",
     ] {
         assert!(
             argv(refused, json!({ "query": "x" }))
@@ -341,6 +348,13 @@ fn a_shell_runs_no_input() {
         .unwrap(),
         "x; touch /tmp/y"
     );
+    for passed in [
+        "[\"sh\", \"script.sh\"]\nstdin = \"{{query}}\"",
+        "[\"cat\"]\nstdin = \"{{query}}\"",
+        "[\"find\", \".\", \"-name\", \"sh{{query}}\"]",
+    ] {
+        argv(passed, json!({ "query": "x" })).unwrap();
+    }
 }
 
 #[test]

@@ -167,6 +167,7 @@ pub async fn run(
     timeout: Duration,
     redactor: &Redactor,
 ) -> Result<Output, Fault> {
+    let redactor = &redactor.clone().with_line(line);
     let name = quoted(line.argv.first().map_or("", String::as_str));
     let spawn = Spawn {
         argv: line.argv.clone(),
@@ -188,7 +189,7 @@ pub async fn run(
             // killed as the task is dropped.
             tokio::spawn(async move { group.end(GRACE).await });
             let words = format!(
-                "{name} did not end within {} ms and was stopped",
+                "{name} did not end within {} ms and was stopped; raise `timeout_ms` if it needs longer",
                 timeout.as_millis()
             );
             return Err(redactor.fault(Fault::new(FaultKind::TimedOut, words)));

@@ -4,7 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 
 use indexmap::IndexMap;
-use kontext_config::command::{Danger, danger, ends_in, is_free_input, is_protected, name_read};
+use kontext_config::command::{
+    Danger, danger, ends_in, is_free_input, is_protected, is_script, name_read, reads_script,
+};
 use kontext_config::eval::Vars;
 use kontext_config::facts::Env;
 use kontext_config::model::{Adapter, EnvValue, Op, TemplateText};
@@ -93,6 +95,16 @@ pub(super) fn build(renderer: &Renderer<'_>, op: &Op) -> Result<CommandLine, Fau
     let argv = (0..command.len())
         .map(|at| guard.argument(command, at))
         .collect::<Result<Vec<String>, Fault>>()?;
+    // What the program is, and which argument is its flag, may stand in a variable.
+    let rendered: Vec<Option<&str>> = argv.iter().map(|one| Some(one.as_str())).collect();
+    for (at, element) in command.iter().enumerate() {
+        if is_script(&rendered, at) {
+            guard.refuse_inputs(element)?;
+        }
+    }
+    if let Some(stdin) = op.stdin.as_ref().filter(|_| reads_script(&rendered)) {
+        guard.refuse_inputs(stdin)?;
+    }
     let stdin = op
         .stdin
         .as_ref()
@@ -169,6 +181,13 @@ impl Guard<'_, '_> {
             return Err(self.refusal(Danger::Option, expr));
         }
         Ok(pieces.into_iter().map(|piece| piece.text).collect())
+    }
+
+    /// Refuses a script that an input would become a part of.
+    fn refuse_inputs(&self, script: &TemplateText) -> Result<(), Fault> {
+        let template = script.template();
+        let found = template.exprs().find(|expr| self.input_of(expr).is_some());
+        found.map_or(Ok(()), |expr| Err(self.refusal(Danger::Script, expr)))
     }
 
     fn refusal(&self, danger: Danger, expr: &Expr) -> Fault {

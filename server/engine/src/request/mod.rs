@@ -23,7 +23,7 @@ pub use preview::preview;
 pub use tool::{ToolCall, tool};
 
 pub(crate) use preview::is_secret_name;
-pub(crate) use url::{RESERVED, fault as url_fault};
+pub(crate) use url::{RESERVED, RESERVED_IN_PATH, fault as url_fault};
 
 /// What a call would do.
 #[derive(Clone, Debug, PartialEq)]

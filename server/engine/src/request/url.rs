@@ -16,7 +16,7 @@ pub(crate) const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
-const RESERVED_IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
+pub(crate) const RESERVED_IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
 
 /// A URL in three pieces, without the characters that part them.
 #[derive(Clone, Debug, Default)]

@@ -79,12 +79,23 @@ impl Root {
         }
     }
 
-    /// The places again, where the shared layer may have moved or appeared. True where they differ.
+    /// The places again, where a layer may have moved or appeared, or be a link that leads
+    /// elsewhere now. True where they differ.
     pub(super) fn replace(&mut self, places: Places) -> bool {
-        if places == self.places {
+        let mut layers = keyed(&places);
+        if places.shared.is_none() {
+            // Open but not saved yet; see `expects`.
+            let mut known = self.layers.iter();
+            let expected = known.find(|(kind, path, _)| {
+                *kind == LayerKind::Shared && places.shared_candidates.contains(path)
+            });
+            layers.extend(expected.cloned());
+            layers.sort_by_key(|(kind, _, _)| *kind);
+        }
+        if places == self.places && layers == self.layers {
             return false;
         }
-        self.layers = keyed(&places);
+        self.layers = layers;
         self.places = places;
         true
     }
@@ -102,16 +113,11 @@ impl Root {
         else {
             return false;
         };
+        let layer = (LayerKind::Shared, path.clone(), key.clone());
         self.layers
             .retain(|(kind, _, _)| *kind != LayerKind::Shared);
-        let above = |(kind, _, _): &(LayerKind, PathBuf, DocKey)| *kind > LayerKind::Shared;
-        let at = self
-            .layers
-            .iter()
-            .position(above)
-            .unwrap_or(self.layers.len());
-        self.layers
-            .insert(at, (LayerKind::Shared, path.clone(), key.clone()));
+        self.layers.push(layer);
+        self.layers.sort_by_key(|(kind, _, _)| *kind);
         true
     }
 

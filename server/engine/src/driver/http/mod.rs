@@ -71,7 +71,7 @@ impl HttpDriver {
             Err(_) => Err(Fault::new(
                 FaultKind::TimedOut,
                 format!(
-                    "no answer from {} within {} ms",
+                    "no answer from {} within {} ms; raise `timeout_ms` if it needs longer",
                     shown_url(&request.url),
                     timeout.as_millis()
                 ),

@@ -40,6 +40,12 @@ pub(super) fn status(
     if status.is_redirection() {
         words.push_str(", which leads nowhere");
     }
+    words.push_str(match status.as_u16() {
+        401 | 403 => " (check the credentials in `headers`)",
+        405 => " (check `method`)",
+        407 => " (check the proxy's credentials)",
+        _ => "",
+    });
     if let Some(wait) = wait {
         words.push_str(&format!(" and asks to wait {} s", wait.as_secs()));
     }

@@ -343,8 +343,9 @@ impl Drop for Guard<'_> {
 
 fn timed_out(limit: Duration, strange: Option<&str>) -> Fault {
     let mut words = format!("no answer within {} ms", limit.as_millis());
-    if let Some(id) = strange {
-        words.push_str(&format!("; {}", strange_words(id)));
+    match strange {
+        Some(id) => words.push_str(&format!("; {}", strange_words(id))),
+        None => words.push_str("; raise `timeout_ms` if it needs longer"),
     }
     Fault::new(FaultKind::TimedOut, words)
 }
