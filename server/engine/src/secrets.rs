@@ -18,7 +18,7 @@ use crate::request::{CommandLine, HttpRequest, RESERVED, RESERVED_IN_PATH, is_se
 const LEAST: usize = 4;
 
 /// Stands for a value that comes from no variable.
-const HIDDEN: &str = "‹hidden›";
+pub(crate) const HIDDEN: &str = "‹hidden›";
 
 /// Takes the values of the environment that an adapter's templates name out of texts.
 #[derive(Clone, Default)]
@@ -118,9 +118,7 @@ impl Redactor {
                         .secrets
                         .iter()
                         .find(|(secret, _)| secret.to_lowercase() == folded);
-                    secret
-                        .map_or("‹hidden›", |(_, mask)| mask.as_str())
-                        .to_owned()
+                    secret.map_or(HIDDEN, |(_, mask)| mask.as_str()).to_owned()
                 })
                 .into_owned(),
             None => {

@@ -34,8 +34,7 @@ pub(crate) fn preview(
     inputs: &Map<String, Value>,
     payload: Option<&Value>,
 ) -> Result<Preview, AnswerError> {
-    let view = view(subject);
-    let adapter = adapter(subject, view)?;
+    let (adapter, view) = adapter(subject)?;
     let op = op(subject, &adapter)?;
     let stack = subject.stack;
     let context = Context {
@@ -94,21 +93,18 @@ pub(crate) fn preview(
 
 /// What a shared layer that is not trusted changes of an op has no effect; what it adds is shown
 /// as it would be.
-fn view(subject: &Subject<'_>) -> View {
-    let in_force = subject.stack.adapter(subject.adapter, View::InForce);
-    let has_op = in_force
-        .is_some_and(|adapter| adapter.driver.is_some() && adapter.ops.contains_key(subject.op));
-    if has_op { View::InForce } else { View::Shown }
-}
-
-fn adapter(subject: &Subject<'_>, view: View) -> Result<Adapter, AnswerError> {
-    subject.stack.adapter(subject.adapter, view).ok_or_else(|| {
-        let name = subject.adapter;
-        AnswerError(match nearest(name, subject.stack.adapter_names()) {
-            Some(near) => format!("there is no adapter `{name}`; did you mean `{near}`?"),
-            None => format!("there is no adapter `{name}`; kontext_status lists them"),
+fn adapter(subject: &Subject<'_>) -> Result<(Adapter, View), AnswerError> {
+    let seen = |view| Some((subject.stack.adapter(subject.adapter, view)?, view));
+    seen(View::InForce)
+        .filter(|(adapter, _)| adapter.driver.is_some() && adapter.ops.contains_key(subject.op))
+        .or_else(|| seen(View::Shown))
+        .ok_or_else(|| {
+            let name = subject.adapter;
+            AnswerError(match nearest(name, subject.stack.adapter_names()) {
+                Some(near) => format!("there is no adapter `{name}`; did you mean `{near}`?"),
+                None => format!("there is no adapter `{name}`; kontext_status lists them"),
+            })
         })
-    })
 }
 
 fn op<'a>(subject: &Subject<'_>, adapter: &'a Adapter) -> Result<&'a Op, AnswerError> {

@@ -9,9 +9,7 @@ use super::render::Renderer;
 use super::{build, command, http, tool};
 use crate::context::Context;
 use crate::fault::Fault;
-
-/// Stands for a value that looks like a secret and comes from no variable.
-const HIDDEN: &str = "‹hidden›";
+use crate::secrets::HIDDEN;
 
 /// The request that an op would make, as JSON, with `‹env.NAME›` in the place of each variable of
 /// the environment: `{"method", "url", "headers", "body"}`, `{"command", "cwd", "env", "stdin"}`

@@ -15,6 +15,9 @@ use crate::world::{DocKey, Places, find_repo};
 /// Set to `1` it trusts the shared layer: for CI and sandboxes (adapters.md section 10).
 const TRUST_VARIABLE: &str = "KONTEXT_TRUST_REPO_ADAPTERS";
 
+/// Places of layers with the keys of their documents.
+pub(super) type Layers = Vec<(LayerKind, PathBuf, DocKey)>;
+
 /// A work tree under watch.
 #[derive(Debug)]
 pub(super) struct Root {
@@ -27,7 +30,7 @@ pub(super) struct Root {
     /// The root as the client writes it, where that leads there through a link.
     shown: Option<PathBuf>,
     /// Each layer's place with the key of its document, lowest first.
-    pub(super) layers: Vec<(LayerKind, PathBuf, DocKey)>,
+    pub(super) layers: Layers,
     /// `store.dir` the places were found by.
     pub(super) store_dir: Option<String>,
     /// Whether `KONTEXT_TRUST_REPO_ADAPTERS=1` trusts the shared layer.
@@ -80,9 +83,8 @@ impl Root {
     }
 
     /// The places again, where a layer may have moved or appeared, or be a link that leads
-    /// elsewhere now. True where they differ.
-    pub(super) fn replace(&mut self, places: Places) -> bool {
-        let mut layers = keyed(&places);
+    /// elsewhere now. `layers` are those of the places. True where they differ.
+    pub(super) fn replace(&mut self, places: Places, mut layers: Layers) -> bool {
         if places.shared.is_none() {
             // Open but not saved yet; see `expects`.
             let mut known = self.layers.iter();
@@ -210,9 +212,10 @@ fn shown(folder: &Path, root: &Path) -> Option<PathBuf> {
     folder.ancestors().find(is_root).map(Path::to_path_buf)
 }
 
-/// Where two layers are one file (a link), the lower one counts.
-fn keyed(places: &Places) -> Vec<(LayerKind, PathBuf, DocKey)> {
-    let mut layers: Vec<(LayerKind, PathBuf, DocKey)> = Vec::new();
+/// The layers that have a place. Where two are one file (a link), the lower one counts. Looks at the
+/// disk for links.
+pub(super) fn keyed(places: &Places) -> Layers {
+    let mut layers = Layers::new();
     for (kind, path) in places.files() {
         let key = DocKey::from_path(path);
         if layers.iter().all(|(_, _, other)| *other != key) {

@@ -9,7 +9,7 @@ use kontext_config::stack::{LayerSource, Stack};
 use kontext_ide::diagnostics::Severities;
 use kontext_ide::{File, FileId, Role, Snapshot, Workspace};
 
-use super::root::{Root, same_texts};
+use super::root::{Root, keyed, same_texts};
 use super::state::State;
 use crate::world::{DocKey, Places, Platform, identity};
 
@@ -114,9 +114,10 @@ impl State {
                 continue;
             }
             let places = Places::new(root.repo(), &config_home, store_dir.as_deref());
+            let layers = keyed(&places);
             if let Some(root) = self.roots.get_mut(at) {
                 root.store_dir = store_dir;
-                moved |= root.replace(places);
+                moved |= root.replace(places, layers);
             }
         }
         if moved {

@@ -9,7 +9,7 @@ use kontext_syntax::text::Encoding;
 use tokio::sync::watch;
 
 use super::buffer::{Buffer, ContentChange, EditFault};
-use super::root::Root;
+use super::root::{Root, keyed};
 use super::state::{DiskFile, Options, State};
 use super::trust::{Judgement, SharedLayer};
 use crate::world::trust::ScriptCache;
@@ -157,19 +157,20 @@ impl Store {
             .map(|(folder, store_dir)| {
                 let repo = world::find_repo(&folder);
                 let places = Places::new(&repo, &config_home, store_dir.as_deref());
-                let texts: Vec<_> = places
-                    .files()
-                    .map(|(_, path)| (DocKey::from_path(path), world::read_layer(path)))
+                let layers = keyed(&places);
+                let texts: Vec<_> = layers
+                    .iter()
+                    .map(|(_, path, key)| (key.clone(), world::read_layer(path)))
                     .collect();
-                (folder, repo, places, texts)
+                (folder, repo, places, layers, texts)
             })
             .collect();
         let mut state = self.lock();
-        for (folder, repo, places, texts) in looks {
+        for (folder, repo, places, layers, texts) in looks {
             let Some(root) = state.roots.iter_mut().find(|root| root.folder == folder) else {
                 continue;
             };
-            root.replace(places);
+            root.replace(places, layers);
             if repo != *root.repo() {
                 let mut facts = Facts::clone(&root.facts);
                 facts.repo = repo;
