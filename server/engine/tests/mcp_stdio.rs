@@ -469,21 +469,18 @@ async fn older_versions_are_spoken_and_unknown_ones_named() {
         fixture.find().await.unwrap();
         assert_eq!(fixture.server.tools().protocol, version, "{mode}");
     }
-    let start = Instant::now();
+    // Nobody waits for the limit of a start, which is longer than this test may take.
     for (mode, name) in [
         ("future", "2099-01-01"),
         ("odd_version", "protocol 7"),
         ("foreign_list", "2031-01-01"),
     ] {
-        let fixture = Fixture::new(mode);
-        let error = fixture.find().await.unwrap_err();
+        let fixture = Fixture::with(mode, 10 * LONG, &[]);
+        let found = tokio::time::timeout(LONG, fixture.find()).await;
+        let error = found.unwrap().unwrap_err();
         assert!(error.message().contains(name), "{error}");
         child::wait_gone(&fixture.pids());
     }
-    assert!(
-        start.elapsed() < Duration::from_secs(15),
-        "nobody waits for a limit"
-    );
 }
 
 #[tokio::test]
@@ -624,9 +621,8 @@ async fn stopping_ends_the_server_and_what_it_started() {
     let fixture = Fixture::new("launcher");
     fixture.find().await.unwrap();
     assert_eq!(fixture.pids().len(), 1, "the launcher names none");
-    let start = Instant::now();
-    fixture.server.stop().await;
-    assert!(start.elapsed() < Duration::from_secs(5));
+    let stop = fixture.server.stop();
+    tokio::time::timeout(LONG, stop).await.unwrap();
     child::wait_gone(&fixture.pids());
     assert_eq!(*fixture.server.state().borrow(), State::Stopped);
     let error = fixture.find().await.unwrap_err();

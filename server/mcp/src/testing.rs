@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use kontext_config::facts::{Env, Facts, Now, Repo};
 use kontext_config::layer::LayerKind;
@@ -19,6 +20,9 @@ use crate::gates::Gates;
 use crate::source::{AnswerError, Answers, CheckTarget, Revision, Source};
 use crate::tools::Tool;
 use crate::{KontextServer, serve};
+
+/// Far more than any answer takes; a test that waits so long has failed.
+const LONG: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Picture {
@@ -278,7 +282,9 @@ impl Client {
 
     pub(crate) async fn receive(&mut self) -> Value {
         let mut line = String::new();
-        self.reader.read_line(&mut line).await.unwrap();
+        let read = self.reader.read_line(&mut line);
+        let read = tokio::time::timeout(LONG, read).await;
+        read.expect("the server says nothing").unwrap();
         assert!(!line.is_empty(), "the server closed the connection");
         serde_json::from_str(&line).unwrap()
     }
@@ -313,7 +319,8 @@ impl Client {
     /// Ends the client's side and waits for the server to notice.
     pub(crate) async fn close(mut self) {
         self.writer.shutdown().await.unwrap();
-        self.served.await.unwrap();
+        let ended = tokio::time::timeout(LONG, self.served).await;
+        ended.expect("the server does not end").unwrap();
     }
 }
 
