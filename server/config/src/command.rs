@@ -112,33 +112,13 @@ pub fn ends_in(expr: &Expr, filter: &str) -> bool {
 
 /// Whether the element at `at` is text that a shell reads as a script.
 pub fn is_script(argv: &[Option<&str>], at: usize) -> bool {
-    let text = |at: usize| argv.get(at).copied().flatten();
-    let is_shell = |name: &str| {
-        SHELLS.contains(&name) || OTHER_SHELLS.contains(&name) || HANDS_ON.contains(&name)
+    let Some((shell, name)) = shell(argv, &[SHELLS, OTHER_SHELLS, HANDS_ON]) else {
+        return false;
     };
-    let mut program = 0;
-    let mut name = text(program).map(program_name);
-    if name.as_deref().is_some_and(|name| STARTERS.contains(&name)) {
-        // Its own options and settings may stand between.
-        let shell = (1..at).find(|at| text(*at).map(program_name).is_some_and(|n| is_shell(&n)));
-        program = shell.unwrap_or(1);
-        name = text(program).map(program_name);
-    }
-    let Some(name) = name else { return false };
-    let behind =
-        |is_flag: fn(&str) -> bool| (program + 1..at).find(|at| text(*at).is_some_and(is_flag));
-    if SHELLS.contains(&name.as_str()) || HANDS_ON.contains(&name.as_str()) {
-        // The first operand behind the flag is the script, the rest are its arguments.
-        let Some(flag) = behind(|flag| {
-            flag == "--command"
-                || flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
-        }) else {
-            return false;
-        };
-        let operand =
-            (flag + 1..).find(|at| text(*at).is_none_or(|text| !text.starts_with(['-', '+'])));
-        return operand == Some(at);
-    }
+    let behind = |is_flag: fn(&str) -> bool| {
+        let mut between = shell + 1..at;
+        between.find(|at| text(argv, *at).is_some_and(is_flag))
+    };
     if OTHER_SHELLS.contains(&name.as_str()) {
         // Everything behind the flag is joined to the script.
         let flag = behind(|flag| {
@@ -150,30 +130,48 @@ pub fn is_script(argv: &[Option<&str>], at: usize) -> bool {
         });
         return flag.is_some();
     }
-    false
+    // The first operand behind the flag is the script, the rest are its arguments.
+    let flag = behind(|flag| {
+        flag == "--command"
+            || flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
+    });
+    let is_operand = |at: &usize| text(argv, *at).is_none_or(|text| !is_option(text));
+    flag.is_some_and(|flag| (flag + 1..).find(is_operand) == Some(at))
 }
 
 /// Whether the program reads its standard input as a script: a shell without one among its
 /// arguments.
 pub fn reads_script(argv: &[Option<&str>]) -> bool {
-    let text = |at: usize| argv.get(at).copied().flatten();
-    let is_in = |at: usize, names: &[&str]| {
-        text(at)
-            .map(program_name)
-            .is_some_and(|name| names.contains(&name.as_str()))
-    };
-    let Some(shell) = (0..argv.len()).find(|at| is_in(*at, SHELLS)) else {
+    let Some((shell, _)) = shell(argv, &[SHELLS]) else {
         return false;
     };
-    if shell > 0 && !is_in(0, STARTERS) {
-        return false;
-    }
-    let mut arguments = (shell + 1..argv.len()).filter_map(text);
-    let is_option = |argument: &str| argument.starts_with(['-', '+']);
+    let mut arguments = (shell + 1..argv.len()).filter_map(|at| text(argv, at));
     let says_so = |argument: &str| {
         is_option(argument) && !argument.starts_with("--") && argument.contains('s')
     };
     arguments.clone().any(says_so) || arguments.all(is_option)
+}
+
+/// Where the first program of `shells` stands, and its name: at the front, or behind a program
+/// that starts others, whose own options and settings may stand between.
+fn shell(argv: &[Option<&str>], shells: &[&[&str]]) -> Option<(usize, String)> {
+    let is_shell = |name: &str| shells.iter().any(|names| names.contains(&name));
+    let name = |at| text(argv, at).map(program_name);
+    let first = name(0)?;
+    if is_shell(&first) {
+        return Some((0, first));
+    }
+    let starts = STARTERS.contains(&first.as_str()) || HANDS_ON.contains(&first.as_str());
+    let mut behind = 1..if starts { argv.len() } else { 0 };
+    behind.find_map(|at| Some((at, name(at).filter(|name| is_shell(name))?)))
+}
+
+fn text<'a>(argv: &[Option<&'a str>], at: usize) -> Option<&'a str> {
+    argv.get(at).copied().flatten()
+}
+
+fn is_option(argument: &str) -> bool {
+    argument.starts_with(['-', '+'])
 }
 
 /// The file name of a program, without `.exe`, in small letters.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use kontext_syntax::template::{Fault, FaultKind, Part, Template};
-use kontext_syntax::text::visible;
+use kontext_syntax::text::quoted;
 use kontext_syntax::toml::{Node, NodeKind};
 use regex::Regex;
 use rustc_hash::FxHashMap;
@@ -476,16 +476,6 @@ fn under_root(path: &str, shown: &str, root: &Path) -> Result<(String, &'static 
     let below = path.trim_start_matches("./");
     let joined = root.join(below).to_string_lossy().into_owned();
     Ok((joined, " under the repository root"))
-}
-
-/// A value of the user's in a sentence: on one line, cut where it is very long.
-pub fn quoted(text: &str) -> String {
-    const MOST: usize = 200;
-    let shown = visible(text);
-    match shown.char_indices().nth(MOST) {
-        Some((end, _)) => format!("`{}…`", shown.get(..end).unwrap_or_default()),
-        None => format!("`{shown}`"),
-    }
 }
 
 fn unset(names: &[String]) -> String {

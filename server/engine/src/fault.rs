@@ -52,6 +52,12 @@ impl Fault {
         Self::new(FaultKind::Refused, message)
     }
 
+    /// `what` took longer than the call may.
+    pub fn timed_out(what: impl std::fmt::Display) -> Self {
+        let words = format!("{what}; raise `timeout_ms` if it needs longer");
+        Self::new(FaultKind::TimedOut, words)
+    }
+
     /// The words.
     pub fn message(&self) -> &str {
         &self.message

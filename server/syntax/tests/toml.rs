@@ -10,7 +10,7 @@
 )]
 
 use kontext_syntax::TextRange;
-use kontext_syntax::toml::{Document, FaultKind, Node, NodeKind, Units};
+use kontext_syntax::toml::{Document, FaultKind, Node, NodeKind, Units, write};
 use proptest::prelude::*;
 
 /// What a document says: its values with their ranges, its faults.
@@ -373,6 +373,15 @@ proptest! {
             }).collect::<Vec<_>>();
             prop_assert_eq!(shape(&document, &units), shape(&whole, &fresh));
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read(name in any::<String>(), value in any::<String>()) {
+        let document = Document::parse(format!("{} = {}", write::key(&name), write::string(&value)));
+        let units = Units::of(&document, &[], None);
+        let [unit] = units.iter().collect::<Vec<_>>()[..] else { panic!("{units:?}") };
+        prop_assert_eq!(&*unit.key.top, &*name);
+        prop_assert_eq!(unit.item.node.as_str(), Some(&*value));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Binding: the op's `args`, the rest by name, and the whole validated.
 
 use kontext_config::schema::nearest;
+use kontext_syntax::text::quoted;
 use serde_json::{Map, Value};
 
 use super::fill::Run;
 use super::tool::ToolSchema;
-use super::words::quoted;
 use super::{Bound, Offer, Source};
 use crate::Fault;
 

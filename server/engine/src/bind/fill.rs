@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use kontext_syntax::text::quoted;
 use serde_json::{Map, Value};
 
 use super::convert::clamped;
 use super::shape::{Fields, Kind, Param, Shape};
 use super::tool::ToolSchema;
-use super::words::{quoted, takes};
+use super::words::takes;
 use super::{Binding, Bound, Offer, Role, Source, roles_of};
 use crate::Fault;
 

@@ -1,5 +1,6 @@
 //! The schema of a tool, prepared.
 
+use kontext_syntax::text::quoted;
 use serde_json::{Map, Value};
 
 use super::check::{Check, Violation};
@@ -7,7 +8,7 @@ use super::convert::forms;
 use super::prune::prune;
 use super::read::read;
 use super::shape::{Fields, Param};
-use super::words::{quoted, takes};
+use super::words::takes;
 use crate::Fault;
 
 /// How many parameters have a validator of their own; what is given to others is seen by that of

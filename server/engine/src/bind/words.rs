@@ -1,6 +1,8 @@
 //! Parameters in words. Names and values in a schema are a stranger's: they are clipped and kept
 //! to one line.
 
+use kontext_syntax::text::quoted;
+
 use super::shape::{Kind, Shape};
 
 /// How many values or names are listed.
@@ -17,11 +19,6 @@ pub(super) fn clip(text: &str, longest: usize) -> String {
         clipped.push(if letter.is_control() { ' ' } else { letter });
     }
     clipped
-}
-
-/// A name in backticks.
-pub(super) fn quoted(name: &str) -> String {
-    format!("`{}`", clip(name, 80))
 }
 
 /// What a parameter takes: `one of "code", "issues"`, `string or integer`, `object with `query``.

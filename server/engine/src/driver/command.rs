@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::fault::{Fault, FaultKind};
 use crate::request::{self, CommandLine};
 use crate::secrets::Redactor;
-use kontext_config::when::quoted;
+use kontext_syntax::text::quoted;
 
 /// How much of what a program says about an error is shown, in characters.
 const MOST_SHOWN: usize = 400;
@@ -188,11 +188,11 @@ pub async fn run(
             // Whoever asked has waited long enough. Should the runtime end first, the group is
             // killed as the task is dropped.
             tokio::spawn(async move { group.end(GRACE).await });
-            let words = format!(
-                "{name} did not end within {} ms and was stopped; raise `timeout_ms` if it needs longer",
+            let what = format!(
+                "{name} did not end within {} ms and was stopped",
                 timeout.as_millis()
             );
-            return Err(redactor.fault(Fault::new(FaultKind::TimedOut, words)));
+            return Err(redactor.fault(Fault::timed_out(what)));
         }
     };
     // What it has left running behind it is not waited for.

@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use kontext_config::facts::Env;
-use kontext_config::when::quoted;
+use kontext_syntax::text::quoted;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::kin::{self, Kin, Mark};

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf, is_separator};
 
 use kontext_config::facts::Env;
-use kontext_config::when::quoted;
+use kontext_syntax::text::quoted;
 
 use crate::fault::{Fault, FaultKind};
 

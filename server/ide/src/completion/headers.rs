@@ -1,8 +1,9 @@
 //! Table headers: `[adapters.x]`, `[adapters.x.ops.search]`, `[[adapters.x.on]]`.
 
 use kontext_config::schema::{FieldSpec, Kind};
+use kontext_syntax::toml::write;
 
-use super::snippet::{Draft, key};
+use super::snippet::Draft;
 use super::surroundings::Surroundings;
 use super::{ItemKind, Offer, first_sentence, key_doc, names, table_at};
 use crate::locate::{HeaderAt, KeyAt};
@@ -71,7 +72,7 @@ pub(super) fn complete(offer: &mut Offer<'_>, around: &Surroundings<'_>, at: &He
             } else {
                 missing
             };
-            let draft = Draft::new(format!("{}{behind}", key(name)));
+            let draft = Draft::new(format!("{}{behind}", write::key(name)));
             let known = open.known(name);
             let item = offer.add(u8::from(known.is_none()), kind, name, &draft);
             if quotes {
@@ -103,7 +104,7 @@ pub(super) fn lines(offer: &mut Offer<'_>, around: &Surroundings<'_>, at: &KeyAt
     };
     let lead: String = before
         .iter()
-        .map(|part| format!("{}.", key(part)))
+        .map(|part| format!("{}.", write::key(part)))
         .collect();
     let typed = !offer.typed().is_empty();
     for field in table

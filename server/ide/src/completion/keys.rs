@@ -1,9 +1,10 @@
 //! Keys: the fields of a table, and names in tables whose keys the person chooses.
 
 use kontext_config::schema::{self, Driver, FieldSpec, KeyKind, OpenKeys, Required};
+use kontext_syntax::toml::write;
 
 use super::headers::{self, fits_driver};
-use super::snippet::{Draft, assignment, empty_value, key};
+use super::snippet::{Draft, assignment, empty_value};
 use super::surroundings::Surroundings;
 use super::{ItemKind, Offer, key_doc, names, table_at};
 use crate::locate::KeyAt;
@@ -109,7 +110,7 @@ fn offer_open(
             KeyKind::Code => ItemKind::Code,
             _ => ItemKind::Key,
         };
-        let written = key(name);
+        let written = write::key(name);
         let draft = if shape.name_only {
             Draft::new(written)
         } else if adapters && !at.inline {
@@ -154,7 +155,7 @@ fn offer_inputs(
         if name.contains('.') || at.given.contains(&name) {
             continue;
         }
-        let draft = Draft::new(format!("{} = \"{{{{{name}}}}}\"", key(name)));
+        let draft = Draft::new(format!("{} = \"{{{{{name}}}}}\"", write::key(name)));
         let item = offer.add(5, ItemKind::Key, name, &draft);
         item.detail(format!("the input {name}, handed on"));
         item.doc(super::DocRef::Input((*op).to_owned(), name.to_owned()));

@@ -136,34 +136,3 @@ pub(super) fn assignment(name: &str, field: &FieldSpec) -> Draft {
     }
     Draft::new(format!("{name} = ")).then(empty_value(&field.kind, field.default))
 }
-
-/// A key as it is written: bare where that is allowed.
-pub(super) fn key(name: &str) -> String {
-    let bare = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-    if !name.is_empty() && name.bytes().all(bare) {
-        name.to_owned()
-    } else {
-        quoted(name)
-    }
-}
-
-/// A basic string.
-pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
-}
-
-/// What stands between the quotes of a basic string.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out
-}

@@ -4,9 +4,9 @@ use kontext_config::schema::{
     ENTRY_KINDS, EnumValue, Kind, PARAM_TYPES, Place, Shape, StringKind, TableSpec,
 };
 use kontext_syntax::TextRange;
-use kontext_syntax::toml::ValueKind;
+use kontext_syntax::toml::{ValueKind, write};
 
-use super::snippet::{Draft, assignment, empty_value, escaped, quoted};
+use super::snippet::{Draft, assignment, empty_value};
 use super::surroundings::Surroundings;
 use super::{DocRef, ItemKind, MAX_NAMES, Offer, first_sentence, names, template};
 use crate::locate::{StringAt, ValueAt};
@@ -131,11 +131,15 @@ impl Put<'_, '_> {
     /// A string, with its quotes where the cursor is not between some.
     fn text(&self, offer: &mut Offer<'_>, group: u8, kind: ItemKind, text: &str) -> usize {
         let (written, filter) = match self.string {
-            Some(string) if string.has_escapes() => {
-                (format!("{}{}", escaped(text), self.close), text.to_owned())
-            }
+            Some(string) if string.has_escapes() => (
+                format!("{}{}", write::escaped(text), self.close),
+                text.to_owned(),
+            ),
             Some(_) => (format!("{text}{}", self.close), text.to_owned()),
-            None => (format!("{}{}", self.lead, quoted(text)), quoted(text)),
+            None => (
+                format!("{}{}", self.lead, write::string(text)),
+                write::string(text),
+            ),
         };
         let typed_bare = self.string.is_none() && !offer.typed().starts_with('"');
         let filter = if typed_bare { text.to_owned() } else { filter };

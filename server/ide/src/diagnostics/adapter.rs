@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kontext_config::codes::Code;
 use kontext_config::layer::LayerKind;
 use kontext_config::schema::{self, Driver, Required, TableSpec, nearest};
-use kontext_syntax::toml::{Node, NodeKind};
+use kontext_syntax::toml::{Node, NodeKind, write};
 
 use super::check::Check;
 use super::context::field;
@@ -221,15 +221,16 @@ fn callers(check: &mut Check<'_>) {
         match nearest(name, shape.ops.keys().copied()) {
             Some(near) => {
                 let message = format!("this adapter has no op `{shown}`; did you mean `{near}`?");
-                check
-                    .report(Code::UnknownOp, op.span, message)
-                    .fix(format!("Change to `{near}`"), vec![(op.span, quoted(near))]);
+                check.report(Code::UnknownOp, op.span, message).fix(
+                    format!("Change to `{near}`"),
+                    vec![(op.span, write::string(near))],
+                );
             }
             None => {
-                let adapter = key(context.unit.key.name.as_deref().unwrap_or_default());
+                let adapter = write::key(context.unit.key.name.as_deref().unwrap_or_default());
                 let message = format!(
                     "this adapter has no op `{shown}`: correct the name, or add [adapters.{adapter}.ops.{}]",
-                    key(name)
+                    write::key(name)
                 );
                 check.report(Code::UnknownOp, op.span, message);
             }
@@ -367,28 +368,4 @@ fn elements<'a>(adapter: &'a Node, list: &str) -> &'a [Node] {
 
 fn table_at(path: &[&str]) -> Option<&'static TableSpec> {
     schema::lookup(path)?.kind().table()
-}
-
-/// A key as it is written in a header.
-fn key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) {
-        name.to_owned()
-    } else {
-        quoted(name)
-    }
-}
-
-/// A string in double quotes. Characters that need an escape are those of both TOML and Rust.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -4,7 +4,7 @@ use kontext_config::codes::Code;
 use kontext_config::schema::{
     Driver, Drivers, FieldSpec, Found, KeyKind, Kind, OpenKeys, StringKind, TableSpec,
 };
-use kontext_syntax::toml::{Item, Node, NodeKind, Span, Table, TableForm};
+use kontext_syntax::toml::{Item, Node, NodeKind, Span, Table, TableForm, write};
 
 use crate::mask;
 
@@ -387,7 +387,7 @@ impl<'a> Check<'a> {
     /// `command = "npx -y pkg"`, with the words as an array; `args` beside it go behind them.
     /// A command that carries what looks like a secret is not repeated.
     fn command_string(&mut self, node: &'a Node, text: &str) {
-        let mut words: Vec<String> = text.split_whitespace().map(quoted).collect();
+        let mut words: Vec<String> = text.split_whitespace().map(write::string).collect();
         let table = match self.path.len() {
             1 => Some(&self.context.unit.item.node),
             _ => None,
@@ -396,7 +396,7 @@ impl<'a> Check<'a> {
             .and_then(|table| field(table, "args"))
             .and_then(Node::as_array)
             .unwrap_or_default();
-        words.extend(args.iter().filter_map(Node::as_str).map(quoted));
+        words.extend(args.iter().filter_map(Node::as_str).map(write::string));
         let array = format!("[{}]", words.join(", "));
         if mask::words(&array) != array {
             let message = "`command` is an array, one element a word; keep what is secret in `env`";
@@ -411,17 +411,6 @@ impl<'a> Check<'a> {
         let edits = [(node.span, array)].into_iter().chain(moved).collect();
         self.report(Code::CommandString, node.span, message)
             .fix("Change to an array", edits);
-    }
-}
-
-fn quoted(word: &str) -> String {
-    let plain = !word.contains(['"', '\\']) && !word.chars().any(char::is_control);
-    if plain {
-        format!("\"{word}\"")
-    } else if !word.contains('\'') && !word.chars().any(char::is_control) {
-        format!("'{word}'")
-    } else {
-        format!("{word:?}")
     }
 }
 

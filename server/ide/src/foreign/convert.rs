@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 
 use kontext_config::schema::Shape;
+use kontext_syntax::toml::write;
 use serde_json::{Map, Value};
 
 use super::servers::Server;
-use crate::diagnostics::strings::{placeholder, secret, toml_string};
+use crate::diagnostics::strings::{placeholder, secret};
 
 /// The fields as TOML, one a line without a line break at the end; those in `given` are left out.
 pub(super) fn fields(server: &Server<'_>, name: &str, given: &BTreeSet<String>) -> String {
-    let mut lines: Vec<(&str, String)> = vec![("driver", toml_string("mcp"))];
+    let mut lines: Vec<(&str, String)> = vec![("driver", write::string("mcp"))];
     if let Some(url) = server.url() {
-        lines.push(("url", toml_string(&value(url, "", Shape::Url, name))));
+        lines.push(("url", write::string(&value(url, "", Shape::Url, name))));
     } else {
         let words = server.command();
         let words: Vec<String> = words
             .iter()
-            .map(|word| toml_string(&value(word, "", Shape::Argument, name)))
+            .map(|word| write::string(&value(word, "", Shape::Argument, name)))
             .collect();
         lines.push(("command", format!("[{}]", words.join(", "))));
     }
@@ -44,10 +45,10 @@ pub(super) fn fields(server: &Server<'_>, name: &str, given: &BTreeSet<String>) 
     }
     let text = |key: &str| server.entry.get(key)?.as_str();
     if let Some(cwd) = text("cwd").filter(|_| !server.is_remote()) {
-        lines.push(("cwd", toml_string(&value(cwd, "", Shape::Path, name))));
+        lines.push(("cwd", write::string(&value(cwd, "", Shape::Path, name))));
     }
     if let Some(description) = text("description") {
-        lines.push(("description", toml_string(description)));
+        lines.push(("description", write::string(description)));
     }
     let flag = |key: &str| server.entry.get(key).and_then(Value::as_bool);
     if flag("disabled") == Some(true) || flag("enabled") == Some(false) {
@@ -70,8 +71,8 @@ fn table(object: &Map<String, Value>, shape: Shape, adapter: &str) -> String {
                 Value::Bool(value) => value.to_string(),
                 _ => return None,
             };
-            let text = toml_string(&value(&text, key, shape, adapter));
-            Some(format!("{} = {text}", bare_or_quoted(key)))
+            let text = write::string(&value(&text, key, shape, adapter));
+            Some(format!("{} = {text}", write::key(key)))
         })
         .collect();
     format!("{{ {} }}", members.join(", "))
@@ -90,14 +91,4 @@ fn value(text: &str, key: &str, shape: Shape, adapter: &str) -> String {
     let before = text.get(..found.start).unwrap_or("");
     let after = text.get(found.end..).unwrap_or("");
     format!("{before}{{{{env.{name}}}}}{after}")
-}
-
-/// A key as TOML writes it.
-pub(super) fn bare_or_quoted(key: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !key.is_empty() && key.chars().all(bare) {
-        key.to_owned()
-    } else {
-        toml_string(key)
-    }
 }

@@ -8,11 +8,10 @@ use std::collections::BTreeSet;
 
 use kontext_config::codes::Code;
 use kontext_syntax::TextRange;
-use kontext_syntax::toml::{Document, Node, NodeKind, Span, Unit};
+use kontext_syntax::toml::{Document, Node, NodeKind, Span, Unit, write};
 use serde_json::{Map, Value};
 
 use crate::finding::Finding;
-use convert::bare_or_quoted;
 use servers::Server;
 
 /// Says of pasted JSON what it most likely is, and what to write instead. Where it holds MCP
@@ -37,7 +36,7 @@ pub(crate) fn describe(document: &Document, span: Span, finding: &mut Finding) {
     finding.message = match &below {
         Some((name, _)) => format!(
             "this is JSON of an MCP server as other programs keep it; below [adapters.{}] write `driver = \"mcp\"` and the program with its arguments as `command = […]`",
-            bare_or_quoted(name)
+            write::key(name)
         ),
         None => {
             let what = match found.len() {
@@ -46,7 +45,7 @@ pub(crate) fn describe(document: &Document, span: Span, finding: &mut Finding) {
             };
             format!(
                 "this is JSON of {what} as other programs keep it; write [adapters.{}] with `driver = \"mcp\"` and {}",
-                bare_or_quoted(first.name.as_deref().unwrap_or("name")),
+                write::key(first.name.as_deref().unwrap_or("name")),
                 if first.is_remote() {
                     "`url = \"…\"`"
                 } else {
@@ -83,7 +82,7 @@ pub(crate) fn known_table(name: &str, unit: &Unit, document: &Document) -> Optio
         span: unit.item.key(),
         message: format!(
             "`{name}` holds the MCP servers of another program and is not read here; write each as [adapters.{}] with `driver = \"mcp\"`, or leave the table to that program",
-            bare_or_quoted(first)
+            write::key(first)
         ),
         related: Vec::new(),
         fix: None,
@@ -116,7 +115,7 @@ fn adapters(found: &[Server], known: &BTreeSet<String>) -> String {
             continue;
         }
         let fields = convert::fields(server, &name, &BTreeSet::new());
-        tables.push(format!("[adapters.{}]\n{fields}", bare_or_quoted(&name)));
+        tables.push(format!("[adapters.{}]\n{fields}", write::key(&name)));
     }
     tables.join("\n\n")
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use kontext_config::facts::Repo;
 use kontext_config::source::Source;
 use kontext_config::trust::{self, Canonical, Pin, ScriptFact, Scripts};
+use kontext_syntax::toml::write::string as toml_string;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -182,13 +183,13 @@ impl Pins {
             let _ = write!(
                 out,
                 "\n[[pin]]\npin = {}\nrepository = {}\nroot = {}\naccepted = {}\n",
-                quoted(one.pin.as_str()),
-                quoted(&one.repository),
-                quoted(&one.root),
-                quoted(&one.accepted),
+                toml_string(one.pin.as_str()),
+                toml_string(&one.repository),
+                toml_string(&one.root),
+                toml_string(&one.accepted),
             );
             if let Some(form) = &one.form {
-                let _ = writeln!(out, "form = {}", quoted(form));
+                let _ = writeln!(out, "form = {}", toml_string(form));
             }
         }
         out
@@ -284,13 +285,6 @@ impl Pins {
             }
         }
     }
-}
-
-/// A basic string of TOML. JSON's escapes are among TOML's; DEL has to be one more.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text)
-        .to_string()
-        .replace('\u{7f}', "\\u007f")
 }
 
 fn write(folder: &Path, path: &Path, text: &str) -> io::Result<()> {

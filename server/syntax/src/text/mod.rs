@@ -34,6 +34,17 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// A name or value that comes from outside in a sentence: in backticks, on one line, cut where it is
+/// very long.
+pub fn quoted(text: &str) -> String {
+    const MOST: usize = 200;
+    let shown = visible(text);
+    match shown.char_indices().nth(MOST) {
+        Some((end, _)) => format!("`{}…`", shown.get(..end).unwrap_or_default()),
+        None => format!("`{shown}`"),
+    }
+}
+
 /// The longest text, in bytes, that offsets can address. Who takes text in from outside refuses
 /// a longer one, and an edit that would make one.
 pub const MAX_LEN: usize = u32::MAX as usize;

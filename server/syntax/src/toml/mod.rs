@@ -9,6 +9,8 @@
 //!
 //! Ranges inside a block are relative to the block ([`Span`]); [`Document::resolve`] makes them
 //! absolute. That is what lets an unchanged block be shared between versions of a document.
+//!
+//! What is put into a document, [`mod@write`] writes.
 
 mod build;
 mod decode;
@@ -19,6 +21,7 @@ mod span;
 mod table;
 mod tree;
 mod unit;
+pub mod write;
 
 pub use document::Document;
 pub use fault::{Fault, FaultKind};

@@ -68,14 +68,11 @@ impl HttpDriver {
         };
         let answer = match tokio::time::timeout_at(deadline, answer).await {
             Ok(answer) => answer,
-            Err(_) => Err(Fault::new(
-                FaultKind::TimedOut,
-                format!(
-                    "no answer from {} within {} ms; raise `timeout_ms` if it needs longer",
-                    shown_url(&request.url),
-                    timeout.as_millis()
-                ),
-            )),
+            Err(_) => Err(Fault::timed_out(format!(
+                "no answer from {} within {} ms",
+                shown_url(&request.url),
+                timeout.as_millis()
+            ))),
         };
         answer.map_err(|fault| redactor.fault(fault))
     }

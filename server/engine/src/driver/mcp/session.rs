@@ -342,10 +342,12 @@ impl Drop for Guard<'_> {
 }
 
 fn timed_out(limit: Duration, strange: Option<&str>) -> Fault {
-    let mut words = format!("no answer within {} ms", limit.as_millis());
+    let words = format!("no answer within {} ms", limit.as_millis());
     match strange {
-        Some(id) => words.push_str(&format!("; {}", strange_words(id))),
-        None => words.push_str("; raise `timeout_ms` if it needs longer"),
+        Some(id) => {
+            let words = format!("{words}; {}", strange_words(id));
+            Fault::new(FaultKind::TimedOut, words)
+        }
+        None => Fault::timed_out(words),
     }
-    Fault::new(FaultKind::TimedOut, words)
 }

@@ -12,8 +12,6 @@ mod template;
 mod url;
 mod written;
 
-pub(crate) use names::toml_string;
-
 use kontext_config::codes::Code;
 use kontext_config::schema::{KeyKind, Place, Shape, StringKind};
 use kontext_syntax::template::{Head, Template};

@@ -3,7 +3,7 @@
 use kontext_config::codes::Code;
 use kontext_config::schema::{Driver, nearest};
 use kontext_syntax::template::Template;
-use kontext_syntax::toml::{Item, Node, NodeKind, Span, StringForm};
+use kontext_syntax::toml::{Item, Node, NodeKind, Span, StringForm, write};
 
 use super::super::check::Check;
 use super::super::context::field;
@@ -252,7 +252,7 @@ pub(super) fn adapter_reference(check: &mut Check<'_>, written: &Written<'_>) {
     let whole = written.whole;
     let finding = check.report(Code::UnknownAdapter, whole, message);
     if let Some(near) = near {
-        let quoted = toml_string(near);
+        let quoted = write::string(near);
         finding.fix(format!("Change to `{near}`"), vec![(whole, quoted)]);
     }
 }
@@ -302,23 +302,4 @@ pub(super) fn code(check: &mut Check<'_>, name: &str, item: &Item) {
             .collect();
         finding.fix(format!("Change to `{near}`"), edits);
     }
-}
-
-/// A text as a TOML string in double quotes.
-pub(crate) fn toml_string(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
