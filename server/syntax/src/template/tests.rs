@@ -46,8 +46,8 @@ fn show(source: &str) -> String {
 
 #[test]
 fn what_is_right() {
+    assert_eq!(show(""), "");
     let cases = [
-        "",
         "plain } text { here }}",
         "q={{query|urlencode}}",
         "{{ tags | join:', ' }}!",
